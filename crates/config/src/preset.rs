@@ -25,7 +25,7 @@ macro_rules! presets {
 
 /// The device presets, each a complete drive.
 pub const DEVICES: &[Preset] = presets!("devices":
-    "z-ssd", "z-ssd-artifact", "ttflash-256g", "cnex-westlake", "mqsim-default", "mqsim-e", "mqsim-e-xfer0", "wuhe-slc", "wuhe-mlc", "tlc-3d", "tlc-3d-artifact", "tlc-2d", "mlc-3d", "tlc-3d-errors", "rif-2t", "qlc-61t", "tiny",
+    "z-ssd", "z-ssd-artifact", "ttflash-256g", "cnex-westlake", "cnex-westlake-mlc", "mqsim-default", "mqsim-e", "mqsim-e-xfer0", "wuhe-slc", "wuhe-mlc", "tlc-3d", "tlc-3d-artifact", "tlc-2d", "mlc-3d", "tlc-3d-errors", "rif-2t", "qlc-61t", "tiny", "tiny-pblk",
 );
 
 /// The scheme presets, each a sparse layer over a device.
@@ -36,6 +36,7 @@ pub const SCHEMES: &[Preset] = presets!("schemes":
     "ispe", "i-ispe", "dpes", "dpes-slack", "aero-cons", "aero",
     "retry-ideal", "retry-one", "walk", "pr2", "ar2", "pr2-ar2", "sentinel", "swift-read", "swift-read-plus", "rp-controller", "rif",
     "no-gc", "preemptive-gc", "ttflash-pb", "ttflash-pb-gtr", "ttflash", "ttflash-nogc",
+    "pblk",
 );
 
 /// The workload presets, each a job in one line.

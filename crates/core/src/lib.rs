@@ -24,9 +24,12 @@
 mod law;
 
 pub mod address;
+pub mod config;
 pub mod containers;
 pub mod device;
 mod divider;
+pub mod drive;
+pub mod figures;
 pub mod flash;
 pub mod front;
 pub mod ftl;
@@ -35,3 +38,4 @@ pub mod observer;
 pub mod pblk;
 pub mod policy;
 mod problem;
+mod snapshot;

@@ -16,7 +16,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use tailcut_config::resolve;
 use tailcut_core::containers::fronts::Fronts;
 use tailcut_core::containers::timers::Timers;
-use tailcut_core::device::Device;
+use tailcut_core::drive::Drive;
 use tailcut_sim::cache::Locks;
 use tailcut_sim::host::Host;
 use tailcut_sim::measure::{MeasureError, MeasureOptions, RunOutcome, measure};
@@ -204,7 +204,7 @@ fn run(name: &str, part: u64) -> Result<(), Box<dyn Error>> {
     let config = if load.errors { config } else { config.without_errors() };
     let text = format!("{},size=70%,norandommap,number_ios={}", load.job, load.requests / part);
     let workload = WorkloadSpec::parse(&text, |_| None, &TraceReplay::default())?;
-    let capacity = Device::new(&config, 1, ())?.host_bytes();
+    let capacity = Drive::new(&config, 1, ())?.host_bytes();
     let filled = workload.open(capacity, 0, 1)?.region().end;
     let past = Past {
         kind: load.past,
@@ -233,7 +233,7 @@ fn run(name: &str, part: u64) -> Result<(), Box<dyn Error>> {
 #[inline(never)]
 fn counted_run(
     host: &mut Host<Workload>,
-    device: &mut Device,
+    device: &mut Drive,
 ) -> Result<RunOutcome, MeasureError<<Workload as Source>::Error>> {
     measure(host, device, MeasureOptions::default(), None, &())
 }

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use tailcut_core::device::config::DeviceConfig;
-use tailcut_core::device::{Capacity, ConfigProblem, Device, Shape};
+use tailcut_core::device::{Capacity, ConfigProblem};
+use tailcut_core::drive::Drive;
 use tailcut_units::{SimTime, Span};
 use tailcut_workload::trace::TraceCounts;
 use tailcut_workload::{JobInfo, Source, Workload, WorkloadError, WorkloadSpec};
@@ -148,8 +149,8 @@ impl Experiment<'_> {
         for scheme in &self.schemes {
             let refuse = |problem| ExperimentError::Config { scheme: scheme.name.clone(), problem };
             // A whole device, because its policies check the configuration too.
-            let device = Device::new(&scheme.config, self.seed, ()).map_err(refuse)?;
-            for warning in &device.shape().warnings {
+            let device = Drive::new(&scheme.config, self.seed, ()).map_err(refuse)?;
+            for warning in device.warnings() {
                 // Schemes on one drive share most warnings.
                 if !warnings.contains(warning) {
                     warnings.push(warning.clone());
@@ -158,8 +159,9 @@ impl Experiment<'_> {
             capacities.push(device.capacity().clone());
             capacity = capacity.min(device.host_bytes());
             for run in 1..u64::from(self.runs) {
-                let shape = Shape::new(&scheme.config, self.seed.wrapping_add(run)).map_err(refuse)?;
-                capacity = capacity.min(shape.host_bytes());
+                let bytes = Drive::<()>::host_bytes_of(&scheme.config, self.seed.wrapping_add(run))
+                    .map_err(refuse)?;
+                capacity = capacity.min(bytes);
             }
         }
         let fill = self.schemes.iter().map(|s| s.config.age.fill).fold(1.0, f64::min);
@@ -288,7 +290,7 @@ impl Experiment<'_> {
         seed: u64,
         common: &Common<'_>,
         (task, watch): (usize, &dyn Watch),
-    ) -> Result<Option<(Device, Preconditioned)>, ExperimentError> {
+    ) -> Result<Option<(Drive, Preconditioned)>, ExperimentError> {
         let SchemeSpec { name, config } = &self.schemes[scheme];
         let past = Past {
             kind: common.plan.past,
@@ -355,13 +357,13 @@ impl Experiment<'_> {
     fn recorder(
         &self,
         host: &Host<Workload>,
-        device: &Device,
+        device: &Drive,
         sink: Option<&mut Box<dyn Sink>>,
     ) -> Result<Option<Recorder<Box<dyn Tracks>>>, SinkError> {
         let (Some(window), Some(sink)) = (self.timeline, sink) else { return Ok(None) };
-        let Some(tracks) = sink.tracks(device.shape())? else { return Ok(None) };
+        let Some(tracks) = sink.tracks(&device.dimensions())? else { return Ok(None) };
         let window = window.after(measured_from(&host.source().jobs()));
-        Ok(Some(Recorder::new(device.shape().units, window, tracks)))
+        Ok(Some(Recorder::new(device.dimensions().units, window, tracks)))
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::load::{Load, Offered};
 use std::collections::VecDeque;
 use tailcut_core::containers::timers::Timers;
-use tailcut_core::device::{Device, Observer};
+use tailcut_core::device::Observer;
+use tailcut_core::drive::Drive;
 use tailcut_stats::Sample;
 use tailcut_units::{Command, HostOp, SimTime, Status};
 use tailcut_workload::{Issue, JobInfo, Source};
@@ -161,7 +162,7 @@ impl<S: Source> Host<S> {
 
     /// When the next event happens in the host or in the drive; the current time if there is
     /// none.
-    pub fn next_event<O: Observer>(&self, device: &Device<O>) -> SimTime {
+    pub fn next_event<O: Observer>(&self, device: &Drive<O>) -> SimTime {
         // A full host queue issues no further requests before the drive makes progress.
         let issue = if self.queue.len() >= QUEUE_MAX { u64::MAX } else { self.issue.first().1 };
         let at = device.next_deadline().0.min(issue);
@@ -184,7 +185,7 @@ impl<S: Source> Host<S> {
     /// measured. A request is reported as one, even if the device served it in parts.
     pub fn run<O: Observer>(
         &mut self,
-        device: &mut Device<O>,
+        device: &mut Drive<O>,
         until: SimTime,
         finished: &mut impl FnMut(&Sample<'_>, bool),
     ) -> Result<bool, RunError<S::Error>> {
@@ -195,14 +196,14 @@ impl<S: Source> Host<S> {
     /// the drive.
     pub fn run_for<O: Observer>(
         &mut self,
-        device: &mut Device<O>,
+        device: &mut Drive<O>,
         until: SimTime,
         steps: u64,
         finished: &mut impl FnMut(&Sample<'_>, bool),
     ) -> Result<bool, RunError<S::Error>> {
         self.steps = steps;
         if let Some(load) = &mut self.load {
-            load.queue(u64::from(device.shape().host.queue_depth));
+            load.queue(u64::from(device.dimensions().queue_depth));
         }
         loop {
             let (job, at) = self.issue.first();
@@ -245,7 +246,7 @@ impl<S: Source> Host<S> {
     /// If the drive makes no progress.
     pub fn drain<O: Observer>(
         &mut self,
-        device: &mut Device<O>,
+        device: &mut Drive<O>,
         finished: &mut impl FnMut(&Sample<'_>, bool),
     ) -> Result<(), RunError<S::Error>> {
         while self.outstanding > 0 {
@@ -299,7 +300,7 @@ impl<S: Source> Host<S> {
     #[inline]
     fn let_pass<O: Observer>(
         &mut self,
-        device: &mut Device<O>,
+        device: &mut Drive<O>,
         until: SimTime,
         finished: &mut impl FnMut(&Sample<'_>, bool),
     ) -> Result<(), RunError<S::Error>> {
@@ -374,14 +375,14 @@ impl<S: Source> Host<S> {
     /// Whether a request that is issued now is the next thing that happens: no other job, no
     /// command that waits and no event of the device goes before it.
     #[inline]
-    fn is_alone<O: Observer>(&self, device: &Device<O>) -> bool {
+    fn is_alone<O: Observer>(&self, device: &Drive<O>) -> bool {
         let others = self.issue.first().1.min(device.next_deadline().0);
         others > self.now.0 && self.resumed.is_empty() && self.queue.is_empty() && self.steps > 0
     }
 
     /// Submit the commands that waited for a place in the device queue.
     #[inline]
-    fn drain_queue<O: Observer>(&mut self, device: &mut Device<O>) {
+    fn drain_queue<O: Observer>(&mut self, device: &mut Drive<O>) {
         while device.has_place() {
             // A submission at this time must come after all timers due at this time.
             if device.next_deadline() <= self.now {
@@ -475,7 +476,7 @@ impl<S: Source> Host<S> {
     fn issue_one<O: Observer>(
         &mut self,
         job: usize,
-        device: &mut Device<O>,
+        device: &mut Drive<O>,
     ) -> Result<(), RunError<S::Error>> {
         self.steps -= 1;
         let at = self.now;
@@ -494,7 +495,7 @@ impl<S: Source> Host<S> {
         self.issued += 1;
         let command = issue.command;
         self.steps = self.steps.saturating_sub(u64::from(command.bytes) / STEP_BYTES);
-        let most = device.shape().host.max_transfer;
+        let most = device.max_transfer();
         if u64::from(command.bytes) <= most || matches!(command.op, HostOp::Trim | HostOp::Flush) {
             self.hand_over(device, wanted, command, (job as u64) << JOB_SHIFT | index);
         } else {
@@ -508,13 +509,7 @@ impl<S: Source> Host<S> {
     }
 
     #[inline]
-    fn hand_over<O: Observer>(
-        &mut self,
-        device: &mut Device<O>,
-        wanted: SimTime,
-        command: Command,
-        tag: u64,
-    ) {
+    fn hand_over<O: Observer>(&mut self, device: &mut Drive<O>, wanted: SimTime, command: Command, tag: u64) {
         let at = self.now;
         if self.queue.is_empty() && device.has_place() && device.next_deadline() > at {
             device.submit(at, wanted, command, tag).expect("there is a place");
@@ -527,7 +522,7 @@ impl<S: Source> Host<S> {
     /// part.
     fn split<O: Observer>(
         &mut self,
-        device: &mut Device<O>,
+        device: &mut Drive<O>,
         wanted: SimTime,
         command: Command,
         job: usize,

@@ -16,7 +16,8 @@ use crate::measure::MeasureError;
 use crate::precondition::{ageing, overwrite};
 use crate::watch::Watch;
 use serde::Serialize;
-use tailcut_core::device::{Counters, Device, Until};
+use tailcut_core::device::{ConfigProblem, Counters, Device, Until};
+use tailcut_core::drive::Drive;
 use tailcut_stats::{Population, Sample};
 use tailcut_units::{HostOp, SimTime, Status};
 use tailcut_workload::{Ageing, Source, Workload};
@@ -126,11 +127,18 @@ impl Experiment<'_> {
         let Plan { capacity, filled, .. } = *common.plan;
         let workload = self.workload.open(capacity, filled, self.seed)?;
         let host = Host::new(workload).map_err(|e| broken(&spec.name, MeasureError::Run(e)))?;
-        let unit = device.shape().layout.unit_bytes;
+        if device.as_page().is_none() {
+            let problem = ConfigProblem {
+                key: "ftl.kind".into(),
+                problem: "`pblk` has no life yet: a life ends when the drive becomes read-only, which pblk never does".into(),
+            };
+            return Err(ExperimentError::Config { scheme: spec.name.clone(), problem });
+        }
+        let unit = device.dimensions().unit_bytes;
         let writes =
             ageing(self.workload, (capacity, filled), &spec.config, unit, self.seed.wrapping_add(1))?;
         let per_erase = spec.config.erase.as_ref().map_or(1, |erase| erase.cycles_per_erase);
-        let extents: u64 = device.shape().layout.usable.iter().map(|&n| u64::from(n)).sum();
+        let extents: u64 = page(&device).shape().layout.usable.iter().map(|&n| u64::from(n)).sum();
         let erases = |cycles: u32| (extents * u64::from(cycles) / u64::from(per_erase)).max(1);
         let mut living =
             Living { name: &spec.name, scheme, watch, host, device, writes, done: 0, over: false };
@@ -155,8 +163,8 @@ impl Experiment<'_> {
                 break;
             }
         }
-        life.ended = living.device.read_only_since().is_some();
-        let mut cycles = living.device.pe_cycles();
+        life.ended = page(&living.device).read_only_since().is_some();
+        let mut cycles = page(&living.device).pe_cycles();
         cycles.sort_unstable();
         let at = |percent: usize| cycles.get(cycles.len() * percent / 100).copied().unwrap_or(0);
         life.cycles = [at(1), at(50), at(99)];
@@ -171,7 +179,7 @@ struct Living<'a> {
     scheme: usize,
     watch: &'a dyn Watch,
     host: Host<Workload>,
-    device: Device,
+    device: Drive,
     /// The writes that pass without timing.
     writes: Ageing,
     /// Requests that have ended.
@@ -182,7 +190,7 @@ struct Living<'a> {
 
 impl Living<'_> {
     fn is_over(&self) -> bool {
-        self.over || self.device.read_only_since().is_some() || self.watch.stopped()
+        self.over || page(&self.device).read_only_since().is_some() || self.watch.stopped()
     }
 
     fn broken(&self, error: RunError<<Workload as Source>::Error>) -> ExperimentError {
@@ -242,8 +250,14 @@ impl Living<'_> {
     }
 }
 
+/// The controller of a drive that lives.
+fn page(drive: &Drive) -> &Device {
+    drive.as_page().expect("other drives were refused when the life began")
+}
+
 /// What a drive is like at the end of a stage.
-fn stage(device: &Device, written: u64, gathered: &Gathered) -> Stage {
+fn stage(device: &Drive, written: u64, gathered: &Gathered) -> Stage {
+    let device = page(device);
     let reads = &gathered.reads;
     let cycles = device.pe_cycles();
     let (least, most) = (cycles.iter().min(), cycles.iter().max());

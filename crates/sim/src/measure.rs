@@ -8,9 +8,10 @@ use crate::watch::Watch;
 use std::ops::Range;
 use tailcut_core::device::{
     BlockReport, ChannelTime, Counters, Device, FlashCounters, GroupTime, Observer, PulseWear, ReadOnly,
-    Shape, SuspensionWear, Usage,
+    SuspensionWear, Usage,
 };
-use tailcut_core::nand::config::BusyKind;
+use tailcut_core::drive::Drive;
+use tailcut_core::figures::Dimensions;
 use tailcut_stats::{Digest, Gauges, Interval, Measured, Recorder, RecorderOptions, Sample};
 use tailcut_units::{HostOp, SimTime, Span};
 use tailcut_workload::{JobInfo, Source};
@@ -25,7 +26,7 @@ pub trait Sink: Send {
     /// Take a fine interval that has ended.
     fn interval(&mut self, interval: &Interval) -> Result<(), SinkError>;
     /// The receiver of this drive's timeline, if one is wanted.
-    fn tracks(&mut self, _shape: &Shape) -> Result<Option<Box<dyn Tracks>>, SinkError> {
+    fn tracks(&mut self, _dimensions: &Dimensions) -> Result<Option<Box<dyn Tracks>>, SinkError> {
         Ok(None)
     }
     /// End the output.
@@ -129,7 +130,8 @@ pub struct FaultState {
 
 impl FaultState {
     /// The state of a drive; `None` if it cannot fail.
-    pub fn of<O: Observer>(device: &Device<O>) -> Option<FaultState> {
+    pub fn of<O: Observer>(drive: &Drive<O>) -> Option<FaultState> {
+        let device = drive.as_page()?;
         Some(FaultState {
             blocks: device.block_report()?,
             lost: device.lost_ranges(),
@@ -172,7 +174,7 @@ const STEPS: u64 = 1 << 16;
 /// A workload that cannot be read further, a drive that makes no progress, a failing sink.
 pub fn measure<'a, S: Source, O: Observer>(
     host: &mut Host<S>,
-    device: &mut Device<O>,
+    device: &mut Drive<O>,
     options: MeasureOptions,
     sink: Option<&'a mut (dyn Sink + 'a)>,
     watch: &'a dyn Watch,
@@ -203,7 +205,7 @@ pub fn measure<'a, S: Source, O: Observer>(
     device.reset_counters();
     let channel = device.channel_time();
     let usage = device.usage();
-    run.groups_from.extend(device.group_times(start).map(|g| g.lane_ns));
+    run.groups_from.extend(group_times(device, start).into_iter().map(|g| g.lane_ns));
     run.groups.clone_from(&run.groups_from);
     while !over && !run.broken() {
         let end = run.recorder.interval_end();
@@ -224,11 +226,12 @@ pub fn measure<'a, S: Source, O: Observer>(
     let stall = run.stall;
     let end = if over { run.last } else { host.now().max(start) };
     run.note_groups(device, end);
-    let groups = device
-        .group_times(end)
+    let groups = group_times(device, end)
+        .into_iter()
         .zip(&run.groups_from)
         .map(|(g, from)| GroupTime { lane_ns: g.lane_ns.saturating_sub(*from), ..g })
         .collect();
+    let dimensions = device.dimensions();
     let (digest, mut measured) = run.finish(end).map_err(MeasureError::Sink)?;
     job_runtimes(&mut measured, &jobs, host.groups(), start, end);
     Ok(RunOutcome {
@@ -238,16 +241,16 @@ pub fn measure<'a, S: Source, O: Observer>(
         flash: device.flash_counters().clone(),
         channel: device.channel_time().since(&channel),
         usage: device.usage().since(&usage),
-        die_planes: (device.shape().layout.planes, device.shape().busy == BusyKind::Plane),
-        blocks_per_extent: device.shape().layout.blocks_per_extent(),
-        has_parity: device.shape().has_parity(),
+        die_planes: (dimensions.planes, dimensions.has_independent_planes()),
+        blocks_per_extent: dimensions.blocks_per_extent,
+        has_parity: dimensions.has_parity,
         groups,
-        moves_stripes: device.moves_stripes(),
-        levels_erases: device.levels_erases(),
-        refreshes: device.refreshes(),
+        moves_stripes: device.as_page().is_some_and(Device::moves_stripes),
+        levels_erases: device.as_page().is_some_and(Device::levels_erases),
+        refreshes: device.as_page().is_some_and(Device::refreshes),
         wear: device.wear(),
         pulse_wear: device.pulse_wear(),
-        has_errors: device.shape().senses.is_some(),
+        has_errors: dimensions.has_errors,
         suspension_wear: device.suspension_wear(),
         energy_mj: device.energy_mj(),
         faults: FaultState::of(device),
@@ -260,6 +263,11 @@ pub fn measure<'a, S: Source, O: Observer>(
         wall_seconds: clock.wall_seconds(),
         partial: !over,
     })
+}
+
+/// The collections of each group of planes up to `at`; none without parity.
+fn group_times<O: Observer>(device: &Drive<O>, at: SimTime) -> Vec<GroupTime> {
+    device.as_page().map_or_else(Vec::new, |device| device.group_times(at).collect())
 }
 
 /// Set the time to which each job's rates refer: the time of its group, if there are
@@ -314,7 +322,7 @@ impl Run<'_> {
     fn until<S: Source, O: Observer>(
         &mut self,
         host: &mut Host<S>,
-        device: &mut Device<O>,
+        device: &mut Drive<O>,
         end: SimTime,
     ) -> Result<bool, RunError<S::Error>> {
         loop {
@@ -376,9 +384,9 @@ impl Run<'_> {
         }
     }
 
-    fn gauge<O: Observer>(&mut self, device: &Device<O>, at: SimTime) {
+    fn gauge<O: Observer>(&mut self, device: &Drive<O>, at: SimTime) {
         let (levels, counters) = (device.gauges(), device.counters());
-        let blocks = u64::from(device.shape().layout.blocks_per_extent());
+        let blocks = u64::from(device.dimensions().blocks_per_extent);
         let gauges = Gauges {
             free_blocks: levels.free_extents * blocks,
             buffer_fill: levels.buffer_fill,
@@ -393,10 +401,11 @@ impl Run<'_> {
 
     /// Report the collections of groups of planes up to `at`; returns true while any group
     /// collects.
-    fn note_groups<O: Observer>(&mut self, device: &mut Device<O>, at: SimTime) -> bool {
+    fn note_groups<O: Observer>(&mut self, device: &mut Drive<O>, at: SimTime) -> bool {
         if self.groups.is_empty() {
             return false;
         }
+        let Some(device) = device.as_page_mut() else { return false };
         let most = u64::from(device.most_in_group());
         let collecting = device.group_times(at).filter(|g| g.collecting > 0).count() as u64;
         let since = device.group_times(at).zip(&mut self.groups).map(|(g, before)| {

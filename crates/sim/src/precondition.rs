@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::PoisonError;
 use tailcut_core::device::config::{DeviceConfig, Overwrites};
-use tailcut_core::device::{AgeReport, ConfigProblem, Device, SnapshotError, Until, aged_key};
+use tailcut_core::device::{AgeReport, ConfigProblem, SnapshotError, Until, aged_key};
+use tailcut_core::drive::Drive;
 use tailcut_units::quantity::Level;
 use tailcut_workload::{Ageing, WorkloadError, WorkloadSpec};
 
@@ -135,8 +136,8 @@ struct Factory<'a> {
 }
 
 impl Factory<'_> {
-    fn make(&self) -> Result<Device, ConfigProblem> {
-        Device::new(self.config, self.seed, ())
+    fn make(&self) -> Result<Drive, ConfigProblem> {
+        Drive::new(self.config, self.seed, ())
     }
 }
 
@@ -145,7 +146,7 @@ impl Past<'_> {
     ///
     /// # Errors
     /// See [`PastError`]. Problems with the cache are only warnings.
-    pub fn give(&self, config: &DeviceConfig, seed: u64) -> Result<(Device, Preconditioned), PastError> {
+    pub fn give(&self, config: &DeviceConfig, seed: u64) -> Result<(Drive, Preconditioned), PastError> {
         let clock = Stopwatch::new();
         let factory = Factory { config, seed };
         let mut past = Preconditioned {
@@ -181,18 +182,18 @@ impl Past<'_> {
     }
 
     /// The bytes to fill, rounded up to whole mapping units.
-    fn whole(&self, device: &Device) -> u64 {
-        let unit = device.shape().layout.unit_bytes;
+    fn whole(&self, device: &Drive) -> u64 {
+        let unit = device.dimensions().unit_bytes;
         self.filled.div_ceil(unit) * unit
     }
 
-    fn fill(&self, device: &mut Device) {
+    fn fill(&self, device: &mut Drive) {
         device.fill(self.whole(device));
     }
 
     /// Make a drive in the steady or scattered state, or load it from a snapshot if there is
     /// one.
-    fn aged(&self, factory: &Factory, past: &mut Preconditioned) -> Result<Device, PastError> {
+    fn aged(&self, factory: &Factory, past: &mut Preconditioned) -> Result<Drive, PastError> {
         let key = self.key(factory.config, factory.seed);
         let lock = self.locks.of(key);
         let _held = lock.lock().unwrap_or_else(PoisonError::into_inner);
@@ -245,18 +246,19 @@ impl Past<'_> {
         }
     }
 
-    fn age(&self, device: &mut Device, factory: &Factory) -> Result<AgeReport, PastError> {
+    fn age(&self, device: &mut Drive, factory: &Factory) -> Result<AgeReport, PastError> {
         let mut progress = |fraction: f64| {
             self.watch.ageing(self.task, fraction);
             !self.watch.stopped()
         };
         if self.kind == PastKind::Scattered {
             let free = free_extents(factory.config)?;
-            device.scatter(self.whole(device), free, &mut progress)?;
+            let whole = self.whole(device);
+            device.as_page_mut().ok_or_else(no_scatter)?.scatter(whole, free, &mut progress)?;
             return Ok(AgeReport::default());
         }
         self.fill(device);
-        let unit = device.shape().layout.unit_bytes;
+        let unit = device.dimensions().unit_bytes;
         let mut ageing =
             ageing(self.workload, (self.capacity, self.filled), factory.config, unit, factory.seed)?;
         Ok(overwrite(device, &mut ageing, Until::Steady, &mut progress)?)
@@ -264,7 +266,7 @@ impl Past<'_> {
 
     fn save(
         &self,
-        device: &Device,
+        device: &Drive,
         key: u64,
         report: &AgeReport,
         past: &mut Preconditioned,
@@ -286,6 +288,14 @@ impl Past<'_> {
             (Err(e), _) => past.warnings.push(e.to_string()),
         }
         Ok(())
+    }
+}
+
+/// The error of a drive that has no such past.
+fn no_scatter() -> ConfigProblem {
+    ConfigProblem {
+        key: "ftl.kind".into(),
+        problem: "`pblk` has no past `scattered`: take none, sequential or steady".into(),
     }
 }
 
@@ -311,7 +321,7 @@ pub fn ageing(
 /// # Errors
 /// A trace that cannot be read.
 pub fn overwrite(
-    device: &mut Device,
+    device: &mut Drive,
     ageing: &mut Ageing,
     until: Until,
     progress: &mut dyn FnMut(f64) -> bool,
@@ -360,7 +370,7 @@ pub(crate) fn free_extents(config: &DeviceConfig) -> Result<Level, ConfigProblem
     })
 }
 
-fn load(device: &mut Device, key: u64, path: &Path, watch: &dyn Watch) -> Result<AgeReport, SnapshotError> {
+fn load(device: &mut Drive, key: u64, path: &Path, watch: &dyn Watch) -> Result<AgeReport, SnapshotError> {
     let stream = BufReader::with_capacity(1 << 16, File::open(path)?);
     device.load_aged(key, &mut Watched { stream, watch })
 }

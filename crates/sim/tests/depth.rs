@@ -1,6 +1,6 @@
 //! Do places of the device queue get lost if a job's queue is deeper than the device's?
 
-use tailcut_core::device::Device;
+use tailcut_core::drive::Drive;
 use tailcut_sim::host::Host;
 use tailcut_sim::measure::{MeasureOptions, measure};
 use tailcut_testkit::small_drive;
@@ -48,7 +48,7 @@ fn runtime(depth: u32, fetch: u64) -> u64 {
     config.host.submit_latency = Span(fetch);
     config.controller.command = Span(0);
     config.host.link_rate = u64::MAX;
-    let mut device = Device::new(&config, 1, ()).unwrap();
+    let mut device = Drive::new(&config, 1, ()).unwrap();
     let bytes = device.host_bytes();
     device.fill(bytes);
     let reads = Reads { left: 20_000, depth, units: bytes / 4096, stream: Stream::new(1, "depth", 0) };
@@ -99,7 +99,7 @@ impl Source for Flood {
 
 #[test]
 fn a_flood_beyond_what_the_host_holds_is_measured_to_its_end() {
-    let mut device = Device::new(&small_drive(), 1, ()).unwrap();
+    let mut device = Drive::new(&small_drive(), 1, ()).unwrap();
     device.fill(device.host_bytes());
     let mut host = Host::new(Flood(80_000)).unwrap();
     let outcome = measure(&mut host, &mut device, MeasureOptions::default(), None, &()).unwrap();

@@ -1,6 +1,7 @@
 //! A host that lets the drive come to rest goes on as if no time had passed.
 
-use tailcut_core::device::{Device, Until};
+use tailcut_core::device::Until;
+use tailcut_core::drive::Drive;
 use tailcut_sim::host::Host;
 use tailcut_sim::precondition::{ageing, overwrite};
 use tailcut_testkit::small_drive;
@@ -16,7 +17,7 @@ fn a_pause_delays_no_request_and_loses_none() {
         let run = |pauses: bool| {
             let (config, workload) =
                 (small_drive(), WorkloadSpec::parse(text, |_| None, &TraceReplay::default()).unwrap());
-            let mut device = Device::new(&config, 1, ()).unwrap();
+            let mut device = Drive::new(&config, 1, ()).unwrap();
             let bytes = device.host_bytes();
             device.fill(bytes);
             let unit = config.ftl.mapping_unit;

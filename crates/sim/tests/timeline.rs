@@ -7,10 +7,10 @@ use common::{experiment, job};
 use std::sync::{Arc, Mutex};
 use tailcut_config::resolve;
 use tailcut_core::address::BusyUnit;
-use tailcut_core::device::{
-    Change, Device, ErasePart, Observer, OpKind, QueueEvent, QueueStep, RequestEvent,
-};
-use tailcut_core::device::{RequestStep, Shape, Step, StepEvent};
+use tailcut_core::device::{Change, ErasePart, Observer, OpKind, QueueEvent, QueueStep, RequestEvent};
+use tailcut_core::device::{RequestStep, Step, StepEvent};
+use tailcut_core::drive::Drive;
+use tailcut_core::figures::Dimensions;
 use tailcut_report::timeline::{Event, Note, Slice, Timeline, TraceWriter, TrackId};
 use tailcut_sim::host::Host;
 use tailcut_sim::measure::SinkError;
@@ -418,9 +418,9 @@ fn a_real_drive_is_told_of_step_by_step() {
     for (scheme, data) in SCHEMES.into_iter().flat_map(|s| [(s, "shadow"), (s, "controller")]) {
         let set = format!("suspend.program.data={data}");
         let config = resolve("tiny", &[scheme], &none, &[&set]).unwrap().config;
-        let mut device = Device::new(&config, 1, ()).unwrap();
+        let mut device = Drive::new(&config, 1, ()).unwrap();
         device.fill(device.host_bytes());
-        let Shape { units, channels, .. } = *device.shape();
+        let Dimensions { units, channels, .. } = device.dimensions();
         let bytes = Bytes::default();
         let recorder =
             Recorder::new(units, (SimTime(0), SimTime::NEVER), Written::new(units, channels, &bytes));
@@ -488,7 +488,7 @@ impl Sink for Looks {
     fn interval(&mut self, _: &Interval) -> Result<(), SinkError> {
         Ok(())
     }
-    fn tracks(&mut self, shape: &Shape) -> Result<Option<Box<dyn Tracks>>, SinkError> {
+    fn tracks(&mut self, shape: &Dimensions) -> Result<Option<Box<dyn Tracks>>, SinkError> {
         Ok(Some(Box::new(Written::new(shape.units, shape.channels, &self.0))))
     }
     fn finish(self: Box<Self>) -> Result<(), SinkError> {

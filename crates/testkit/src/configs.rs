@@ -3,7 +3,7 @@
 use tailcut_core::device::config::{
     AgeConfig, ControllerConfig, DeviceConfig, HostConfig, Overwrites, Transfer,
 };
-use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind, FtlConfig, GcConfig};
+use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind, FtlConfig, FtlKind, GcConfig};
 use tailcut_core::nand::config::{
     BusyKind, ChannelConfig, ChannelOrder, EccConfig, EnergyConfig, EraseSuspend, EraseTiming,
     GeometryConfig, LeastLeftOf, ProgramErase, ProgramSuspend, ProgramTiming, ServedAfterLoop, SuspendConfig,
@@ -11,6 +11,7 @@ use tailcut_core::nand::config::{
 };
 use tailcut_core::nand::erase::config::{EraseConfig, Reading};
 use tailcut_core::nand::errors::config::ErrorsConfig;
+use tailcut_core::pblk::config::PblkConfig;
 use tailcut_core::policy::*;
 use tailcut_units::Span;
 use tailcut_units::quantity::Level;
@@ -74,6 +75,7 @@ pub fn small_drive() -> DeviceConfig {
         },
         controller: ControllerConfig { command: Span(500) },
         ftl: FtlConfig {
+            kind: FtlKind::Page,
             mapping_unit: 4096,
             user_capacity: None,
             over_provisioning: Some(0.25),
@@ -92,6 +94,7 @@ pub fn small_drive() -> DeviceConfig {
                 in_flight: 4,
             },
         },
+        pblk: PblkConfig::default(),
         policy: PolicyConfig {
             schedule: schedule::ScheduleConfig::Fifo(Default::default()),
             suspend_erase: suspend_erase::SuspendEraseConfig::Never(Default::default()),

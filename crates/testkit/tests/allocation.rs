@@ -12,6 +12,7 @@ use std::cell::Cell;
 use std::convert::Infallible;
 use tailcut_core::device::Device;
 use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::drive::Drive;
 use tailcut_core::nand::errors::config::CODEWORD;
 use tailcut_core::policy::gc_scope::GcScopeConfig;
 use tailcut_core::policy::gc_victim::GcVictimConfig;
@@ -232,7 +233,7 @@ fn the_host_in_front_of_it_does_not_allocate() {
     for (name, mut config) in drives() {
         // Requests larger than a transfer are split, and some wait for a place in the queue.
         config.host.max_transfer = 64 << 10;
-        let mut device = aged(&config);
+        let mut device = Drive::Page(Box::new(aged(&config)));
         let stream = Stream::new(3, "allocation", 0);
         let draws = Draws { left: [20_000; 2], stream, capacity: device.host_bytes() };
         let mut host = Host::new(draws).expect("an infallible source");

@@ -264,11 +264,17 @@ fn time_in_the_array_is_conserved_by_suspension() {
 }
 
 fn is_program(occupant: Occupant) -> bool {
-    matches!(occupant, Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram)
+    matches!(
+        occupant,
+        Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram | Occupant::MetaProgram
+    )
 }
 
 fn is_read(occupant: Occupant) -> bool {
-    matches!(occupant, Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background)
+    matches!(
+        occupant,
+        Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::MetaRead | Occupant::Background
+    )
 }
 
 #[test]

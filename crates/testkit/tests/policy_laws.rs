@@ -123,7 +123,10 @@ fn schedule(name: &str, x: &PolicyContext) {
 }
 
 fn is_read(occupant: Occupant) -> bool {
-    matches!(occupant, Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background)
+    matches!(
+        occupant,
+        Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::MetaRead | Occupant::Background
+    )
 }
 
 fn suspend_erase(name: &str, x: &PolicyContext) {

@@ -43,6 +43,9 @@ causes! {
     RETRY_TRANSFER "retry.transfer" "channel time of an own operation that failed and was repeated or replaced";
     RETRY_DECODE "retry.decode" "decoding time of an own read that failed and was repeated or replaced";
     BUFFER_FLUSH "buffer_flush" "waited for buffer room while the flush ahead transferred and programmed";
+    ADMISSION "admission" "waited before pblk's ring because the rate limiter holds users back";
+    RING_ROOM "ring_room" "waited for room in pblk's ring while programs ahead were under way";
+    LUN_SEMAPHORE "lun_semaphore" "waited for room in pblk's ring while its writer waited for a LUN";
     FREE_SPACE "free_space" "waited for buffer room while no free block was left to flush into";
     SUSPENDED "suspended" "own program suspended, being resumed, or repeating cancelled work";
     RECONSTRUCTION "reconstruction" "own data computed from the rest of their stripe";

@@ -47,6 +47,10 @@ occupants! {
     Erase "erase" "an erase";
     /// A program of parity.
     ParityProgram "parity_program" "a program of parity";
+    /// A program of the translation layer's own records: pblk's at the start and end of lines.
+    MetaProgram "meta_program" "a program of metadata";
+    /// A read of such records.
+    MetaRead "meta_read" "a read of metadata";
     /// Idle-time work: scrubbing.
     Background "background" "idle-time work";
 }

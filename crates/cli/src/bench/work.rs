@@ -6,8 +6,8 @@ use crate::progress::Stop;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use tailcut_config::resolve;
-use tailcut_core::device::Device;
 use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::drive::Drive;
 use tailcut_sim::cache::Locks;
 use tailcut_sim::host::Host;
 use tailcut_sim::machine::{Stopwatch, page_faults, rss_bytes};
@@ -84,14 +84,14 @@ impl Case {
         let workload = WorkloadSpec::parse(&text, |_| None, &TraceReplay::default())?;
         let rss = rss_bytes();
         let before = page_faults();
-        let device = Device::new(&config, SEED, ()).map_err(|e| CliError::Input(e.to_string()))?;
+        let device = Drive::new(&config, SEED, ()).map_err(|e| CliError::Input(e.to_string()))?;
         let page_faults = page_faults().zip(before).map(|(now, before)| now - before);
         let capacity = device.host_bytes();
         let filled = workload.open(capacity, 0, SEED)?.region().end;
         Ok(Case { config, workload, capacity, filled, rss, page_faults })
     }
 
-    fn aged(&self) -> Result<(Device, Preconditioned), CliError> {
+    fn aged(&self) -> Result<(Drive, Preconditioned), CliError> {
         let writes = self.workload.open(self.capacity, self.filled, SEED)?.writes();
         let past = Past {
             kind: if writes { PastKind::Steady } else { PastKind::Sequential },
@@ -108,7 +108,7 @@ impl Case {
     }
 
     /// Run the job on the drive.
-    fn run(&self, name: &str, device: &mut Device) -> Result<Line, CliError> {
+    fn run(&self, name: &str, device: &mut Drive) -> Result<Line, CliError> {
         let fail = |e: &dyn std::fmt::Display| CliError::Failed(format!("{name}: {e}"));
         let workload = self.workload.open(self.capacity, self.filled, SEED)?;
         let mut host: Host<Workload> = Host::new(workload).map_err(|e| fail(&e))?;
@@ -186,7 +186,7 @@ pub fn aged(
         drop(device);
         file.seek(SeekFrom::Start(0)).map_err(io)?;
         let clock = Stopwatch::new();
-        device = Device::new(&case.config, SEED, ()).map_err(|e| CliError::Failed(e.to_string()))?;
+        device = Drive::new(&case.config, SEED, ()).map_err(|e| CliError::Failed(e.to_string()))?;
         device.load_aged(KEY, &mut BufReader::with_capacity(1 << 16, &mut file)).map_err(fail)?;
         let digest = checksum(&mut file).map_err(io)?;
         lines[0].digest.clone_from(&digest);

@@ -10,7 +10,7 @@ use tailcut_config::{
     Resolved, devices_text, key_entries, keys_markdown, keys_text, policies_markdown, policies_text,
     schemes_text, select_keys, show_config, workloads_text,
 };
-use tailcut_core::device::Device;
+use tailcut_core::drive::Drive;
 use tailcut_report::Ordered;
 use tailcut_report::summary::ConfigValue;
 
@@ -54,10 +54,10 @@ pub fn show(what: &ShowCommand) -> Result<(), CliError> {
             }
             // The configuration is shown even if no drive can be built with it, since the
             // user may be looking for the reason.
-            match Device::new(&resolved.config, 1, ()) {
+            match Drive::new(&resolved.config, 1, ()) {
                 Ok(device) => {
                     let terminal = Terminal::new(false);
-                    device.shape().warnings.iter().for_each(|w| terminal.warn(w));
+                    device.warnings().iter().for_each(|w| terminal.warn(w));
                     Ok(())
                 }
                 Err(problem) => Err(CliError::Input(format!("no drive can be built from this: {problem}"))),

@@ -7,7 +7,7 @@ use crate::error::CliError;
 use std::fs::File;
 use std::io::BufWriter;
 use std::sync::Mutex;
-use tailcut_core::device::Shape;
+use tailcut_core::figures::Dimensions;
 use tailcut_report::parquet::{self, RequestsWriter, SeriesWriter};
 use tailcut_report::{OutputFolder, ReportError};
 use tailcut_sim::Sink;
@@ -134,9 +134,11 @@ impl Sink for Writers {
         self.series.as_mut().map_or(Ok(()), |f| f.push(|w| w.push(interval)))
     }
 
-    fn tracks(&mut self, shape: &Shape) -> Result<Option<Box<dyn Tracks>>, SinkError> {
+    fn tracks(&mut self, dimensions: &Dimensions) -> Result<Option<Box<dyn Tracks>>, SinkError> {
         let file = self.timeline.take();
-        Ok(file.map(|(name, f)| -> Box<dyn Tracks> { Box::new(Timeline::new(f, name, &self.scheme, shape)) }))
+        Ok(file.map(|(name, f)| -> Box<dyn Tracks> {
+            Box::new(Timeline::new(f, name, &self.scheme, dimensions))
+        }))
     }
 
     fn finish(self: Box<Self>) -> Result<(), SinkError> {

@@ -5,7 +5,8 @@ use super::summary::Finished;
 use std::fmt::Write as _;
 use std::io::Write;
 use tailcut_core::address::BusyUnit;
-use tailcut_core::device::{Change, OpKind, QueueEvent, Shape, StepEvent};
+use tailcut_core::device::{Change, OpKind, QueueEvent, StepEvent};
+use tailcut_core::figures::Dimensions;
 use tailcut_report::text::grouped;
 use tailcut_report::timeline::{Event, Note, TraceWriter, TrackId};
 use tailcut_sim::Experiment;
@@ -29,7 +30,7 @@ pub struct Timeline<W: Write> {
 
 impl<W: Write> Timeline<W> {
     /// A timeline of a drive under a scheme.
-    pub fn new(out: W, name: String, scheme: &str, shape: &Shape) -> Timeline<W> {
+    pub fn new(out: W, name: String, scheme: &str, shape: &Dimensions) -> Timeline<W> {
         let mut writer = TraceWriter::new(out);
         let all = writer.track(&format!("drive ({scheme})"), None);
         let drive = Some(all);

@@ -1,7 +1,8 @@
 //! The capacity arithmetic of a drive: which extents are usable, which are reserved so that the
 //! drive can continue to write, and which capacity is left.
 
-use super::config::DeviceConfig;
+use crate::config::DeviceConfig;
+use crate::figures::Capacity;
 use crate::ftl::config::{BadBlocks, ExtentKind};
 use crate::ftl::holes::Holes;
 use crate::ftl::layout::Layout;
@@ -9,24 +10,6 @@ use crate::ftl::map::Fill;
 use crate::ftl::stripes::Stripes;
 use crate::nand::config::GeometryConfig;
 use crate::problem::{ConfigProblem, refuse};
-
-/// The capacity arithmetic of a drive, in bytes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Capacity {
-    /// All pages of all blocks.
-    pub raw: u64,
-    /// Lost to factory-bad blocks, and to good blocks that lack a partner on another plane for that
-    /// reason.
-    pub bad: u64,
-    /// Capacity of the host.
-    pub user: u64,
-    /// Taken by parity.
-    pub parity: u64,
-    /// Needed to keep writing: open extents, and extents that collection copies into.
-    pub reserved: u64,
-    /// `raw − bad − user − parity`: room for stale data.
-    pub spare: u64,
-}
 
 /// The extents of a lane that hold data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! The checks that a configuration passes before a drive is built, in their order, and the checks
 //! that relate policies to each other. Every other check is next to the keys that it concerns.
 
-use super::config::DeviceConfig;
 use super::policies::Policies;
+use crate::config::DeviceConfig;
 use crate::ftl::config::{BadBlocks, CopyMode, DieGeometry, ExtentKind};
 use crate::nand::config::{BusyKind, ProgramErase};
 use crate::nand::erase::requirement::Row;

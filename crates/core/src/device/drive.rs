@@ -1,9 +1,6 @@
 //! The device: its parts, and the loop that fires its timers.
 
-use super::capacity::Capacity;
 use super::checks::{Suspends, check_combinations};
-use super::config::DeviceConfig;
-use super::counters::Counters;
 use super::faults::state::FaultState;
 use super::gc::state::Gc;
 use super::host::commands::Host;
@@ -17,15 +14,16 @@ use super::scrub::Scrub;
 use super::shape::Shape;
 use super::write::state::Writes;
 use crate::address::BusyUnit;
+use crate::config::DeviceConfig;
 use crate::containers::few_timers::FewTimers;
 use crate::containers::timers::UNSET;
-use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup, Suspension};
+use crate::figures::{Capacity, Counters, Gauges, PulseWear, SuspensionWear};
+use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup};
 use crate::front::Completion;
 use crate::ftl::config::ExtentKind;
 use crate::ftl::extents::Extents;
 use crate::ftl::map::Map;
 use crate::nand::blocks::Blocks;
-use crate::nand::erase::chip::CYCLE;
 use crate::observer::Observer;
 use crate::policy::schedule::SchedulePolicy;
 use crate::policy::suspend_erase::SuspendErasePolicy;
@@ -95,45 +93,6 @@ pub(super) enum Deferred {
     Rewrite,
     /// The drive has become read-only.
     RefuseChanges,
-}
-
-/// How often erases of the blocks were suspended, and the effect on the raw bit error rate.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct SuspensionWear {
-    /// Mean suspensions of a block.
-    pub mean: f64,
-    /// Most suspensions of a block.
-    pub most: u32,
-    /// Factor on the raw bit error rate at the mean.
-    pub rber_mean: f64,
-    /// Factor on the raw bit error rate at the most.
-    pub rber_most: f64,
-}
-
-/// What the pulses of erases have made of the blocks that extents use.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PulseWear {
-    /// Mean wear of a block, in program/erase cycles of full pulses.
-    pub mean: f64,
-    /// The largest wear of a block.
-    pub most: f64,
-    /// Voltage levels of the array.
-    pub levels: u32,
-    /// The unit of pulse time, ns.
-    pub step_ns: u64,
-    /// Whether some erases are at the full voltage, and others at a lower one.
-    pub chooses_voltage: bool,
-}
-
-/// Current levels, for series over time.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Gauges {
-    /// Free extents of the drive.
-    pub free_extents: u64,
-    /// Share of the write buffer in use.
-    pub buffer_fill: f64,
-    /// Collections under way.
-    pub collecting: u32,
 }
 
 impl<O: Observer> Device<O> {
@@ -245,16 +204,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// What the pulses of erases have made of the blocks; `None` if erases take the configured loops.
     pub fn pulse_wear(&self) -> Option<PulseWear> {
         let eraser = self.flash.eraser()?;
-        let chip = eraser.chip();
-        let (mean, most) = self.mean_and_most(|plane, index| self.flash.wear_of(plane, index));
-        let cycles = |wear: f64| wear / f64::from(CYCLE);
-        Some(PulseWear {
-            mean: cycles(mean),
-            most: cycles(f64::from(most)),
-            levels: chip.levels,
-            step_ns: chip.step_ns,
-            chooses_voltage: eraser.chooses_voltage(),
-        })
+        let wear = self.mean_and_most(|plane, index| self.flash.wear_of(plane, index));
+        Some(PulseWear::of(eraser, wear))
     }
 
     /// Program/erase cycles of the blocks in use: those that their erases stand for.
@@ -306,22 +257,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub fn suspension_wear(&self) -> SuspensionWear {
         let blocks = self.flash.blocks();
         let of = |plane, index| blocks.suspensions()[blocks.id(plane, index).index()];
-        let (mean, most) = self.mean_and_most(of);
-        let factor = |n: f64| 1.0 + self.shape.suspend.erase.rber_growth * n / 1000.0;
-        SuspensionWear { mean, most, rber_mean: factor(mean), rber_most: factor(f64::from(most)) }
+        SuspensionWear::of(self.mean_and_most(of), self.shape.suspend.erase.rber_growth)
     }
 
     /// Energy that the arrays took since the counters were reset, in millijoules: in all, and for
     /// suspending, resuming and repeating alone.
     pub fn energy_mj(&self) -> (f64, f64) {
-        let (c, p) = (self.flash.counters(), &self.shape.energy);
-        let mj = |ns: u64, microwatts: u64| ns as f64 * microwatts as f64 * 1e-12;
-        let extra = |s: &Suspension, power| mj(s.overhead_ns + s.repeated_ns, power);
-        let suspension = extra(&c.erase_suspension, p.erase) + extra(&c.program_suspension, p.program);
-        let [read, program, erase] = c.array_ns;
-        let read = read + c.senses.ahead_ns;
-        let nominal = mj(read, p.read) + mj(program, p.program) + mj(erase, p.erase);
-        (nominal + suspension, suspension)
+        self.flash.counters().energy_mj(&self.shape.energy)
     }
 
     /// Time of all channels granted so far, ns, by occupant in the order of [`Occupant::ALL`].

@@ -1,8 +1,8 @@
 //! The policies above the flash, and their constant answers.
 
-use super::config::{DeviceConfig, Transfer};
 use super::shape::Shape;
 use super::write::path::WritePath;
+use crate::config::{DeviceConfig, Transfer};
 use crate::flash::erase::Eraser;
 use crate::policy::background::BackgroundPolicy;
 use crate::policy::buffer::{Acknowledge, BufferPolicy};

@@ -1,33 +1,31 @@
 //! Everything that is derived from a configuration: checked once, constant afterwards.
 
 use super::capacity::{
-    Capacity, check_room, factory_holes, lane_sizes, most_stripes, most_units, raw_bytes, usable_extents,
+    check_room, factory_holes, lane_sizes, most_stripes, most_units, raw_bytes, usable_extents,
 };
 use super::checks::{check_striping, check_values};
-use super::config::{DeviceConfig, HostConfig};
 use super::faults::dead::Death;
 use crate::address::BusyUnit;
+use crate::config::{DeviceConfig, HostConfig};
+use crate::figures::Capacity;
 use crate::flash::erase::Eraser;
 use crate::flash::senses::Senses;
+use crate::flash::setup::Parts;
 use crate::ftl::config::{CopyMode, ExtentKind};
 use crate::ftl::holes::Holes;
 use crate::ftl::layout::Layout;
 use crate::ftl::map::Fill;
 use crate::ftl::stripes::Stripes;
 use crate::nand::blocks::{Blocks, Past, factory_bad};
-use crate::nand::config::{BusyKind, EnergyConfig, ProgramErase, ServedAfterLoop, SuspendConfig};
-use crate::nand::errors::draw::Errors;
+use crate::nand::config::{BusyKind, EnergyConfig, SuspendConfig};
 use crate::nand::faults::Faults;
 use crate::nand::faults::config::FaultKind;
 use crate::nand::timing::Timing;
 use crate::policy::PolicyContext;
 use crate::policy::buffer::BufferPolicy;
-use crate::policy::erase_scheme::{EraseContext, EraseSchemePolicy};
 use crate::policy::gc_schedule::GcSchedulePolicy;
 use crate::policy::placement::PlacementPolicy;
-use crate::policy::read_retry::ReadRetryPolicy;
 use crate::policy::redundancy::RedundancyPolicy;
-use crate::policy::suspend_erase::Serve;
 use crate::problem::{ConfigProblem, of_policy, refuse};
 use tailcut_units::Span;
 
@@ -172,23 +170,8 @@ impl Shape {
         // Programs that join cover all planes of a die.
         let most_planes = if c.ftl.join_programs { g.planes } else { c.ftl.write_planes };
         let row_bytes = u64::from(most_planes) * g.page;
-        let eraser = eraser(c, &context, seed)?;
+        let Parts { timing, slow_programs, eraser, senses } = Parts::new(c, &context, row_bytes, seed)?;
         check_last_loops(eraser.as_ref(), faults.is_some())?;
-        let senses = senses(c, &context, row_bytes, seed)?;
-        let timing =
-            Timing::new(&c.timing, &c.suspend, &c.channel, &c.ecc, (row_bytes / c.ecc.codeword) as u32);
-        let (timing, slow_programs) = match &eraser {
-            Some(eraser) => {
-                let erase_ns = eraser.mean_ns(c.age.past().cycles, timing.loops.others());
-                let slow = timing.clone().with_scheme(erase_ns, eraser.program_time());
-                if eraser.chooses_voltage() {
-                    (timing.with_scheme(erase_ns, 1.0), Some(slow))
-                } else {
-                    (slow, None)
-                }
-            }
-            None => (timing, None),
-        };
         Ok(Shape {
             codewords_per_page: (g.page / c.ecc.codeword) as u32,
             gc_program_planes: c.ftl.gc.program_planes,
@@ -427,21 +410,6 @@ fn buffer_slots(
     Ok((wanted.min(most) as u32, warning))
 }
 
-/// What chooses the pulses of erases, if a scheme does.
-fn eraser(c: &DeviceConfig, x: &PolicyContext, seed: u64) -> Result<Option<Eraser>, ConfigProblem> {
-    let scheme = EraseSchemePolicy::new(&c.policy.erase_scheme, x).map_err(of_policy("erase_scheme"))?;
-    let Some(erase) = &c.erase else { return Ok(None) };
-    let eraser =
-        Eraser::new(erase, scheme, c.suspend.erase.rber_growth, seed).map_err(of_policy("erase_scheme"))?;
-    if eraser.is_some() && c.timing.program_erase != ProgramErase::Timed {
-        return refuse(
-            "policy.erase_scheme",
-            "chooses pulses, and timing.program_erase gives erases another time: leave one of them out",
-        );
-    }
-    Ok(eraser)
-}
-
 /// Refuse deferred last loops where erases may fail.
 fn check_last_loops(eraser: Option<&Eraser>, may_fail: bool) -> Result<(), ConfigProblem> {
     if may_fail && eraser.is_some_and(Eraser::defers_last_loop) {
@@ -451,23 +419,6 @@ fn check_last_loops(eraser: Option<&Eraser>, may_fail: bool) -> Result<(), Confi
         );
     }
     Ok(())
-}
-
-/// What senses of pages with raw bit errors give. An operation moves at most `most_bytes` bytes.
-fn senses(
-    c: &DeviceConfig,
-    x: &PolicyContext,
-    most_bytes: u64,
-    seed: u64,
-) -> Result<Option<Senses>, ConfigProblem> {
-    let Some(errors) = &c.errors else { return Ok(None) };
-    let retry = ReadRetryPolicy::new(&c.policy.read_retry, x).map_err(of_policy("read_retry"))?;
-    let table = tailcut_ldpc::Table::shipped();
-    let g = &c.geometry;
-    let errors_of =
-        Errors::new(errors, c.timing.read.len(), g.pages, tailcut_ldpc::CODEWORD_BITS as u64, seed);
-    let codewords = (c.codewords_of_page(), (most_bytes / c.ecc.codeword) as u32);
-    Ok(Some(Senses::new((errors_of, errors), &table, retry, c.suspend.erase.rber_growth, codewords)))
 }
 
 fn context(c: &DeviceConfig, layout: &Layout, whole_extents: &[u32], seed: u64) -> PolicyContext {
@@ -485,18 +436,7 @@ fn context(c: &DeviceConfig, layout: &Layout, whole_extents: &[u32], seed: u64) 
         units_per_write: layout.units_per_row,
         unit_bytes: layout.unit_bytes,
         groups: 0,
-        served_after_loop: match c.suspend.erase.serve {
-            ServedAfterLoop::Queued => Serve::Queued,
-            ServedAfterLoop::All => Serve::All,
-        },
-        erase: c.erase.as_ref().map(|e| EraseContext {
-            step_ns: e.step.0,
-            steps_per_level: e.steps_per_level(),
-            levels: e.levels,
-            gamma: e.gamma,
-            delta: e.delta,
-            high: e.high,
-            residual_errors: e.residual_errors,
-        }),
+        served_after_loop: c.served_after_loop(),
+        erase: c.erase_context(),
     }
 }

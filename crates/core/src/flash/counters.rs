@@ -2,6 +2,7 @@
 
 use super::erase::EraseTotals;
 use super::senses::SenseTotals;
+use crate::nand::config::EnergyConfig;
 use serde::{Deserialize, Serialize};
 use tailcut_units::Occupant;
 
@@ -35,6 +36,19 @@ pub struct Suspension {
     pub repeated_ns: u64,
     /// Time that suspending and resuming took on the die, ns.
     pub overhead_ns: u64,
+}
+
+impl FlashCounters {
+    /// Energy that the arrays took, in millijoules: in all, and for suspending, resuming and repeating alone.
+    pub fn energy_mj(&self, p: &EnergyConfig) -> (f64, f64) {
+        let mj = |ns: u64, microwatts: u64| ns as f64 * microwatts as f64 * 1e-12;
+        let extra = |s: &Suspension, power| mj(s.overhead_ns + s.repeated_ns, power);
+        let suspension = extra(&self.erase_suspension, p.erase) + extra(&self.program_suspension, p.program);
+        let [read, program, erase] = self.array_ns;
+        let read = read + self.senses.ahead_ns;
+        let nominal = mj(read, p.read) + mj(program, p.program) + mj(erase, p.erase);
+        (nominal + suspension, suspension)
+    }
 }
 
 impl<O> super::Flash<O> {

@@ -33,6 +33,7 @@ mod plain;
 mod queue;
 mod queues;
 pub mod senses;
+pub mod setup;
 mod state;
 mod suspend;
 mod transfer;

@@ -18,6 +18,12 @@ impl OpId {
         self.0
     }
 
+    /// The operation with a number that [`OpId::number`] gave.
+    #[inline]
+    pub fn of(number: u32) -> OpId {
+        OpId(number)
+    }
+
     /// The operation of a link; `None` for `NONE`.
     #[inline]
     pub(super) fn of_link(link: u32) -> Option<OpId> {

@@ -254,8 +254,14 @@ fn interrupters(
     Occupant::ALL.map(|holder| {
         let suspends = match holder {
             Occupant::Erase => erases,
-            Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram => programs,
-            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background => false,
+            Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram | Occupant::MetaProgram => {
+                programs
+            }
+            Occupant::UserRead
+            | Occupant::RmwRead
+            | Occupant::GcRead
+            | Occupant::MetaRead
+            | Occupant::Background => false,
         };
         if suspends { schedule.interrupters(holder) } else { Occupants::NONE }
     })

@@ -28,6 +28,17 @@ pub enum BadBlocks {
     Hole,
 }
 
+/// Who translates addresses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FtlKind {
+    /// The controller of the drive, page by page.
+    #[default]
+    Page,
+    /// The host, with pblk, over an open-channel device.
+    Pblk,
+}
+
 /// How collection moves a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -42,6 +53,11 @@ pub enum CopyMode {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FtlConfig {
+    /// Who translates addresses: the controller, or the host with pblk.
+    ///
+    /// - Read by: the choice of the controller (`drive`)
+    #[serde(default)]
+    pub kind: FtlKind,
     /// Granularity of the map.
     ///
     /// - Range: at least 512B; in steps of 512 B; divides `geometry.page` or is a multiple of it; a

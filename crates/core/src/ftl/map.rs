@@ -36,9 +36,13 @@ pub struct Fill {
     lanes_in_order: Vec<u32>,
     position_of_lane: Vec<u32>,
     by_chunk: Divider,
+    by_pitch: Divider,
     by_lanes: Divider,
     by_lane_units: Divider,
     chunk: u32,
+    /// Units from a chunk of a lane to the next, and those before the first.
+    pitch: u32,
+    first: u32,
     lanes: u32,
     stripes: Option<Stripes>,
 }
@@ -55,13 +59,34 @@ impl Fill {
         Fill {
             stride_units,
             by_chunk: Divider::new(chunk),
+            by_pitch: Divider::new(chunk),
             by_lanes: Divider::new(order.len() as u32),
             by_lane_units: Divider::new(stride_units),
             lanes: order.len() as u32,
             lanes_in_order: order,
             position_of_lane,
             chunk,
+            pitch: chunk,
+            first: 0,
             stripes,
+        }
+    }
+
+    /// A fill of `lines` of `sectors` units each, of which `data` from the unit `first` on are data.
+    pub fn of_lines(lines: u32, sectors: u32, first: u32, data: u32) -> Fill {
+        Fill {
+            stride_units: lines * sectors,
+            by_chunk: Divider::new(data),
+            by_pitch: Divider::new(sectors),
+            by_lanes: Divider::new(1),
+            by_lane_units: Divider::new(lines * sectors),
+            lanes: 1,
+            lanes_in_order: vec![0],
+            position_of_lane: vec![0],
+            chunk: data,
+            pitch: sectors,
+            first,
+            stripes: None,
         }
     }
 
@@ -74,7 +99,7 @@ impl Fill {
         let (chunk, within) = self.by_chunk.div_rem(lpn.0);
         let (round, position) = self.by_lanes.div_rem(chunk);
         let lane = self.lanes_in_order[position as usize];
-        Ppa(lane * self.stride_units + round * self.chunk + within)
+        Ppa(lane * self.stride_units + self.first + round * self.pitch + within)
     }
 
     /// The logical unit that the fill puts at an address; inverse of [`Fill::ppa`].
@@ -84,7 +109,7 @@ impl Fill {
         if let Some(s) = &self.stripes {
             return s.filled_at(lane, index);
         }
-        let (round, within) = self.by_chunk.div_rem(index);
+        let (round, within) = self.by_pitch.div_rem(index.wrapping_sub(self.first));
         Lpn((round * self.lanes + self.position_of_lane[lane as usize]) * self.chunk + within)
     }
 
@@ -146,18 +171,23 @@ pub struct MapState {
 }
 
 impl Map {
-    /// An empty map.
+    /// An empty map of a drive with this layout.
     pub fn new(layout: &Layout, fill: Fill) -> std::io::Result<Map> {
+        Map::of(layout.host_units, layout.units(), fill)
+    }
+
+    /// An empty map of `host_units` logical units, besides parity, to `units` physical ones.
+    pub fn of(host_units: u32, units: u32, fill: Fill) -> std::io::Result<Map> {
         let parities = fill.stripes.as_ref().map_or(0, |s| s.count);
         Ok(Map {
-            forward: BigArray::zeroed((layout.host_units + parities) as usize)?,
-            reverse: match layout.units() {
-                ..=UNITS_IN_MEMORY => BigArray::zeroed(layout.units() as usize)?,
-                _ => BigArray::in_file(layout.units() as usize)?,
+            forward: BigArray::zeroed((host_units + parities) as usize)?,
+            reverse: match units {
+                ..=UNITS_IN_MEMORY => BigArray::zeroed(units as usize)?,
+                _ => BigArray::in_file(units as usize)?,
             },
-            valid: BigArray::zeroed((layout.units() as usize).div_ceil(64))?,
+            valid: BigArray::zeroed((units as usize).div_ceil(64))?,
             fill,
-            last: layout.units(),
+            last: units,
             state: MapState::default(),
         })
     }
@@ -295,19 +325,18 @@ impl Map {
 
     /// Whether all entries of a restored map point inside the drive. The drive is idle, so no entry
     /// names a buffer slot.
-    pub fn is_sane(&self, layout: &Layout) -> bool {
-        let units = layout.units();
+    pub fn is_sane(&self, host_units: u32) -> bool {
         let logical = self.forward.len() as u32;
-        within(&self.forward, units, TRIMMED)
+        within(&self.forward, self.last, TRIMMED)
             && within(&self.reverse, logical, 0)
-            && self.state.filled <= layout.host_units
+            && self.state.filled <= host_units
             && self.state.parity.1.0 <= logical
     }
 
     /// Whether the two directions of a restored map agree, which is sane and has nothing buffered: the
     /// mapped logical units are the owners of the valid physical ones. Sums of hashes compare the pairs
     /// of both directions, so that each table is read once in order.
-    pub fn agrees(&self, layout: &Layout) -> bool {
+    pub fn agrees(&self) -> bool {
         let of = |lpn: Lpn, ppa: Ppa| mix(u64::from(lpn.0) << 32 | u64::from(ppa.0));
         let mut sum = 0u64;
         for lpn in Lpn(0).run(self.forward.len() as u32) {
@@ -320,7 +349,7 @@ impl Map {
             while bits != 0 {
                 let ppa = Ppa(word * 64 + bits.trailing_zeros());
                 bits &= bits - 1;
-                if ppa.0 >= layout.units() {
+                if ppa.0 >= self.last {
                     return false;
                 }
                 sum = sum.wrapping_sub(of(self.owner(ppa), ppa));

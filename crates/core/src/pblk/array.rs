@@ -11,6 +11,9 @@ pub const SECTOR: u64 = 4096;
 /// The most sectors of one vector command.
 pub const MOST_VECTOR: u32 = 64;
 
+/// The most entries of a ring.
+pub const MOST_RING: u64 = 1 << 20;
+
 /// An open-channel device. All sizes are in sectors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Array {
@@ -53,10 +56,11 @@ impl Array {
             );
             return refuse("geometry.pages", problem);
         }
-        if u64::from(self.lines) * self.line_sectors() >= u64::from(u32::MAX) {
+        // An entry of the map names a sector or a slot of the ring.
+        if u64::from(self.lines) * self.line_sectors() > u64::from(u32::MAX) - 2 * MOST_RING {
             return refuse(
                 "geometry.blocks",
-                "the device has 2^32 sectors or more, beyond pblk's map of 4 bytes",
+                "the device has too many sectors for pblk's map of 4 bytes, 2^32",
             );
         }
         Ok(())

@@ -102,6 +102,17 @@ impl Limiter {
         self.gc < self.gc_max || now >= self.limited_until
     }
 
+    /// Whether collection is to take more of the ring while users write.
+    #[inline]
+    pub fn wants_gc(&self) -> bool {
+        self.gc < self.gc_max
+    }
+
+    /// Let no write of a user have come.
+    pub fn restart(&mut self) {
+        self.limited_until = 0;
+    }
+
     /// When collection is no longer limited, unless a user writes.
     pub fn limited_until(&self) -> u64 {
         self.limited_until

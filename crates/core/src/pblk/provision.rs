@@ -1,6 +1,7 @@
 //! What users get of the device, what metadata take of it, and how large the ring is.
 
 use super::array::{Array, SECTOR};
+use super::config::Kernel;
 use crate::problem::{ConfigProblem, refuse};
 
 /// Sectors of the header of the metadata at the end of a line, with its bitmap of bad chunks and its counters.
@@ -33,14 +34,23 @@ pub struct Provision {
     pub ring: u32,
     /// Entries that must be free behind what is written into the ring.
     pub back: u32,
+    /// Chunks up to which no user writes.
+    pub reserve: u32,
 }
 
 impl Provision {
-    /// The sizes for `good` good chunks of usable lines and this share of over-provisioning, in percent.
+    /// The sizes for `good` good chunks of usable lines and this share of over-provisioning, in percent, by the
+    /// rules of a kernel. The ring has at least `ring` entries.
     ///
     /// # Errors
     /// A device without room for users or for the limiter.
-    pub fn new(a: &Array, good: u32, percent: f64) -> Result<Provision, ConfigProblem> {
+    pub fn new(
+        a: &Array,
+        good: u32,
+        percent: f64,
+        kernel: Kernel,
+        ring: Option<u32>,
+    ) -> Result<Provision, ConfigProblem> {
         let (smeta, emeta) = (a.write_unit, emeta(a));
         let metadata_of_line = smeta + emeta;
         let provisioned = (f64::from(good) * (100.0 - percent) / 100.0) as u32;
@@ -54,7 +64,15 @@ impl Provision {
             );
             return refuse("ftl.over_provisioning", problem);
         }
-        let entries = (a.cunits.max(a.write_unit) + a.write_unit) * a.luns();
+        let ahead = a.cunits.max(a.write_unit);
+        let entries = match kernel {
+            Kernel::V4_19 => ahead,
+            Kernel::V5_1 | Kernel::V5_14 => ahead + a.write_unit,
+        } * a.luns();
+        let reserve = match kernel {
+            Kernel::V4_19 | Kernel::V5_1 => a.luns(),
+            Kernel::V5_14 => libm::ceil(100.0 / percent) as u32 * a.luns(),
+        };
         Ok(Provision {
             smeta,
             emeta,
@@ -63,8 +81,12 @@ impl Provision {
             metadata,
             high: spare - taken,
             capacity: u64::from(provisioned - metadata) * u64::from(a.chunk),
-            ring: entries.next_power_of_two().max(LEAST_RING),
-            back: a.cunits * a.luns(),
+            ring: entries.max(LEAST_RING).max(ring.unwrap_or(0)).next_power_of_two(),
+            back: match kernel {
+                Kernel::V4_19 => 0,
+                Kernel::V5_1 | Kernel::V5_14 => a.cunits * a.luns(),
+            },
+            reserve,
         })
     }
 }
@@ -88,7 +110,7 @@ mod tests {
     use super::*;
 
     fn of(percent: f64) -> Provision {
-        Provision::new(&westlake(), 1067 * 128, percent).expect("a sound device")
+        Provision::new(&westlake(), 1067 * 128, percent, Kernel::V5_1, None).expect("a sound device")
     }
 
     /// The sizes that the kernel's code gives for this device.
@@ -99,8 +121,23 @@ mod tests {
         assert_eq!((p.spare, p.metadata, p.high), (15_024, 271, 14_625));
         assert_eq!((p.ring, p.back), (8192, 4096));
         let wide = Array { write_unit: 16, ..westlake() };
-        let p = Provision::new(&wide, 1067 * 128, 11.0).expect("a sound device");
+        let p = Provision::new(&wide, 1067 * 128, 11.0, Kernel::V5_1, None).expect("a sound device");
         assert_eq!((p.smeta, p.emeta, p.ring, p.back), (16, 1040, 8192, 4096));
+    }
+
+    /// Older kernels have a smaller ring, and the last ones keep more from users.
+    #[test]
+    fn kernels_differ_in_ring_and_reserve() {
+        let of = |kernel, percent, ring| {
+            let p = Provision::new(&westlake(), 1067 * 128, percent, kernel, ring).expect("a sound device");
+            (p.ring, p.back, p.reserve)
+        };
+        assert_eq!(of(Kernel::V4_19, 11.0, None), (4096, 0, 128));
+        assert_eq!(of(Kernel::V5_1, 11.0, None), (8192, 4096, 128));
+        let lines = [11.0, 12.0, 20.0, 7.0].map(|percent| of(Kernel::V5_14, percent, None).2 / 128);
+        assert_eq!(lines, [10, 9, 5, 15]);
+        assert_eq!(of(Kernel::V5_1, 11.0, Some(9000)), (16_384, 4096, 128));
+        assert_eq!(of(Kernel::V5_1, 11.0, Some(100)), (8192, 4096, 128));
     }
 
     #[test]
@@ -114,7 +151,7 @@ mod tests {
     #[test]
     fn a_device_without_room_is_refused() {
         let small = Array { lines: 8, ..westlake() };
-        let error = Provision::new(&small, 8 * 128, 11.0).expect_err("refused");
+        let error = Provision::new(&small, 8 * 128, 11.0, Kernel::V5_1, None).expect_err("refused");
         assert_eq!(error.key, "ftl.over_provisioning");
         assert!(error.problem.contains("needs more than"), "{}", error.problem);
     }

@@ -25,6 +25,8 @@ pub struct Entry {
     pub lba: Lpn,
     /// Where it goes on flash; none before it is mapped.
     pub media: Ppa,
+    /// Where collection has read it; none for a user's.
+    pub source: Ppa,
     /// On whose behalf.
     pub origin: Origin,
     /// Whether it is programmed.
@@ -52,7 +54,13 @@ impl Ring {
     /// An empty ring of `size` slots, a power of two, of which `back` stay free.
     pub fn new(size: u32, back: u32) -> Ring {
         debug_assert!(size.is_power_of_two() && back < size);
-        let none = Entry { lba: Lpn::NONE, media: Ppa::NONE, origin: Origin::User, programmed: false };
+        let none = Entry {
+            lba: Lpn::NONE,
+            media: Ppa::NONE,
+            source: Ppa::NONE,
+            origin: Origin::User,
+            programmed: false,
+        };
         Ring {
             entries: vec![none; size as usize],
             back,
@@ -86,23 +94,36 @@ impl Ring {
         free >= u64::from(sectors) + u64::from(self.back)
     }
 
-    /// Make slots for `sectors`, which have room: give each sector whose slot is needed to `switch`, oldest first. The
-    /// caller lets the map point to its media, if the map still points to its slot.
-    pub fn reuse(&mut self, sectors: u32, mut switch: impl FnMut(Place, &Entry)) {
+    /// Up to which place the slots of sectors are used again by the next `sectors`, which have room.
+    #[inline]
+    pub fn needed_by(&self, sectors: u32) -> Place {
         debug_assert!(self.has_room(sectors));
-        let until = (self.filled + u64::from(sectors) + 1).saturating_sub(self.size());
+        (self.filled + u64::from(sectors) + 1).saturating_sub(self.size())
+    }
+
+    /// The place of the next sector.
+    pub fn filled(&self) -> Place {
+        self.filled
+    }
+
+    /// Give each sector before `until`, with its slot, to `switch`, oldest first, unless that was done. The caller lets
+    /// the map point to its media, if the map still points to its slot.
+    #[inline]
+    pub fn switch(&mut self, until: Place, mut switch: impl FnMut(u32, &Entry)) {
+        debug_assert!(until <= self.synced);
         while self.switched < until {
-            switch(self.switched, &self.entries[self.slot(self.switched) as usize]);
+            let slot = self.slot(self.switched);
+            switch(slot, &self.entries[slot as usize]);
             self.switched += 1;
         }
     }
 
-    /// Put a sector into the next slot. Returns its place.
+    /// Put a sector into the next slot; `source` is where collection has read it. Returns its place.
     #[inline]
-    pub fn insert(&mut self, lba: Lpn, origin: Origin) -> Place {
+    pub fn insert(&mut self, lba: Lpn, origin: Origin, source: Ppa) -> Place {
         let place = self.filled;
         let slot = self.slot(place) as usize;
-        self.entries[slot] = Entry { lba, media: Ppa::NONE, origin, programmed: false };
+        self.entries[slot] = Entry { lba, media: Ppa::NONE, source, origin, programmed: false };
         self.filled += 1;
         place
     }
@@ -117,7 +138,7 @@ impl Ring {
     /// Number of sectors that the writer may take for a request of whole units of `unit` sectors, at most `most`, and
     /// how many sectors of padding follow them. Without a flush less than a unit is never taken.
     pub fn ready(&self, unit: u32, most: u32) -> (u32, u32) {
-        let waiting = (self.filled - self.submitted) as u32;
+        let waiting = self.waiting();
         if waiting >= most {
             (most, 0)
         } else if waiting >= unit {
@@ -161,6 +182,29 @@ impl Ring {
         self.synced
     }
 
+    /// Sectors that the writer has not taken.
+    pub fn waiting(&self) -> u32 {
+        (self.filled - self.submitted) as u32
+    }
+
+    /// Sectors that are in the ring and not yet programmed.
+    pub fn unsynced(&self) -> u64 {
+        self.filled - self.synced
+    }
+
+    /// Sectors of users and of collection whose slots are not used again, for an audit.
+    pub fn counted(&self) -> (u32, u32) {
+        let all = (self.switched..self.filled).map(|place| self.entry(place).origin);
+        let users = all.clone().filter(|&origin| origin == Origin::User).count();
+        (users as u32, (all.count() - users) as u32)
+    }
+
+    /// Sectors that are mapped to media and whose slots are not used again, for an audit.
+    pub fn mapped(&self) -> impl Iterator<Item = &Entry> {
+        let places = self.switched..self.submitted;
+        places.map(|place| self.entry(place)).filter(|e| e.lba != Lpn::NONE)
+    }
+
     /// The sector that the map says is in this slot, if the slot still holds this address.
     #[inline]
     pub fn holds(&self, slot: u32, lba: Lpn) -> bool {
@@ -179,8 +223,8 @@ mod tests {
     fn write(ring: &mut Ring, lba: u32) -> (Place, Vec<u32>) {
         let mut reused = Vec::new();
         assert!(ring.has_room(1));
-        ring.reuse(1, |_, entry| reused.push(entry.lba.0));
-        let place = ring.insert(Lpn(lba), Origin::User);
+        ring.switch(ring.needed_by(1), |_, entry| reused.push(entry.lba.0));
+        let place = ring.insert(Lpn(lba), Origin::User, Ppa::NONE);
         let first = ring.submit(1);
         ring.map(first, Ppa(lba));
         ring.programmed(first, 1);
@@ -190,7 +234,7 @@ mod tests {
     /// Write these sectors.
     fn fill(ring: &mut Ring, lbas: std::ops::Range<u32>) {
         for lba in lbas {
-            ring.insert(Lpn(lba), Origin::User);
+            ring.insert(Lpn(lba), Origin::User, Ppa::NONE);
         }
     }
 

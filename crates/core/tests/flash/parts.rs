@@ -270,8 +270,14 @@ pub fn by(occupant: Occupant, cmd: FlashCommand) -> FlashCommand {
 /// The single-plane command of an occupant on a unit.
 pub fn of(occupant: Occupant, unit: u32) -> FlashCommand {
     let cmd = match occupant {
-        Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background => read(unit),
-        Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram => program(unit),
+        Occupant::UserRead
+        | Occupant::RmwRead
+        | Occupant::GcRead
+        | Occupant::MetaRead
+        | Occupant::Background => read(unit),
+        Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram | Occupant::MetaProgram => {
+            program(unit)
+        }
         Occupant::Erase => erase(unit),
     };
     by(occupant, cmd)

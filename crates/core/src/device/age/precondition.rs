@@ -3,10 +3,11 @@
 
 use super::threads;
 use crate::address::{Lpn, Ppa};
+use crate::config::DeviceConfig;
 use crate::containers::NONE;
-use crate::device::config::DeviceConfig;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
+use crate::figures::{AgeReport, Until};
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
 use crate::ftl::open_row::OpenRow;
@@ -15,24 +16,7 @@ use crate::nand::faults::config::{FaultConfig, FaultKind};
 use crate::observer::Observer;
 use crate::policy::gc_victim::VictimRule;
 use crate::policy::placement::{LaneLoad, LaneView};
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
-
-/// The result of preconditioning.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct AgeReport {
-    /// Mapping units programmed by overwriting, collection and padding included.
-    pub programs: u64,
-    /// Write amplification over the last three windows; over the last turn if victims are chosen by age and writes
-    /// are not uniform.
-    pub waf: f64,
-    /// Whether every extent was erased and three successive windows agreed within 2 %, or two successive
-    /// turns (see `waf`). Otherwise the pass was stopped, or ended at its bound.
-    pub steady: bool,
-    /// Whether the overwrites began on extents with the valid units that theory gives, instead of
-    /// full ones. Then no extent had to be erased.
-    pub analytic: bool,
-}
 
 /// What overwrites a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,15 +38,6 @@ pub enum UniformStart {
     Fill,
     /// At an analytic start made by this many threads, if the kind of drive has one.
     Analytic(usize),
-}
-
-/// Where overwrites end, if their writes do not end before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Until {
-    /// When write amplification is steady.
-    Steady,
-    /// When so many more extents were erased.
-    Erases(u64),
 }
 
 /// Logical units drawn together. The map entry of a unit is fetched two batches before the unit is
@@ -563,9 +538,11 @@ pub fn aged_key(config: &DeviceConfig, seed: u64, what: &str) -> u64 {
     let faults = Faults::new(&config.faults, &config.fault, &config.geometry, config.errors.is_some(), seed);
     let programs_fail = faults.is_some_and(|faults| faults.may_fail_programs());
     let text = format!(
-        "{} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {:?} {:?} {bad:?} {programs_fail} {seed} {what}",
-        crate::device::snapshot::VERSION,
+        "{} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {:?} {:?} {bad:?} {programs_fail} {seed} {what}",
+        crate::snapshot::VERSION,
         config.geometry,
+        f.kind,
+        config.pblk,
         f.mapping_unit,
         f.capacity_rule(),
         f.extent,

@@ -1,9 +1,10 @@
 //! Writes that overwrite a drive without the timing model.
 
-use super::precondition::{AgeReport, BATCH, Load, Until};
+use super::precondition::{BATCH, Load};
 use crate::address::Lpn;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
+use crate::figures::{AgeReport, Until};
 use crate::observer::Observer;
 use std::ops::Range;
 use tailcut_units::{Command, HostOp, Stream};

@@ -87,12 +87,16 @@ impl Schedule for Policy {
     }
     fn interrupters(&self, holder: Occupant) -> Occupants {
         match holder {
-            Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram | Occupant::Erase => {
-                Occupant::UserRead.only()
-            }
-            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background => {
-                Occupants::NONE
-            }
+            Occupant::UserProgram
+            | Occupant::ParityProgram
+            | Occupant::GcProgram
+            | Occupant::MetaProgram
+            | Occupant::Erase => Occupant::UserRead.only(),
+            Occupant::UserRead
+            | Occupant::RmwRead
+            | Occupant::GcRead
+            | Occupant::MetaRead
+            | Occupant::Background => Occupants::NONE,
         }
     }
     fn reads_close_channel(&self) -> bool {

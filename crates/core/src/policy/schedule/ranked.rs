@@ -37,13 +37,15 @@ impl Policy {
 }
 
 /// The kinds of work, first served first.
-const RANKS: [Occupant; 8] = [
+const RANKS: [Occupant; 10] = [
     Occupant::UserRead,
     Occupant::RmwRead,
     Occupant::UserProgram,
     Occupant::ParityProgram,
     Occupant::GcProgram,
+    Occupant::MetaProgram,
     Occupant::GcRead,
+    Occupant::MetaRead,
     Occupant::Background,
     Occupant::Erase,
 ];
@@ -68,12 +70,16 @@ impl Schedule for Policy {
     }
     fn interrupters(&self, holder: Occupant) -> Occupants {
         match holder {
-            Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram | Occupant::Erase => {
-                Occupant::UserRead.only()
-            }
-            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background => {
-                Occupants::NONE
-            }
+            Occupant::UserProgram
+            | Occupant::ParityProgram
+            | Occupant::GcProgram
+            | Occupant::MetaProgram
+            | Occupant::Erase => Occupant::UserRead.only(),
+            Occupant::UserRead
+            | Occupant::RmwRead
+            | Occupant::GcRead
+            | Occupant::MetaRead
+            | Occupant::Background => Occupants::NONE,
         }
     }
 }

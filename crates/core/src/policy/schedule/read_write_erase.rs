@@ -63,12 +63,16 @@ impl Schedule for Policy {
     }
     fn interrupters(&self, holder: Occupant) -> Occupants {
         match holder {
-            Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram => READ,
+            Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram | Occupant::MetaProgram => {
+                READ
+            }
             Occupant::Erase if self.write_suspends_erase => Occupants::HOST,
             Occupant::Erase => READ,
-            Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::Background => {
-                Occupants::NONE
-            }
+            Occupant::UserRead
+            | Occupant::RmwRead
+            | Occupant::GcRead
+            | Occupant::MetaRead
+            | Occupant::Background => Occupants::NONE,
         }
     }
 }

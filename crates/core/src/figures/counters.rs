@@ -30,6 +30,8 @@ pub struct Counters {
     pub blocks_replaced: u64,
     /// Mapping units programmed only to fill a write unit.
     pub programs_pad: u64,
+    /// Mapping units of the translation layer's own records: pblk's at the start and end of lines.
+    pub programs_metadata: u64,
     /// Rows programmed by all dies, for the check that these add up.
     pub rows_programmed: u64,
     /// Mapping units written by the host (an overwrite in the buffer counts).
@@ -56,6 +58,8 @@ pub struct Counters {
     pub parity_reads: u64,
     /// Flash reads of collections.
     pub gc_reads: u64,
+    /// Flash reads of the translation layer's own records.
+    pub metadata_reads: u64,
     /// Mapping units of host reads served from the write buffer.
     pub buffer_hits: u64,
     /// Mapping units of host reads that were never written.
@@ -110,6 +114,7 @@ impl Counters {
             + self.programs_wear
             + self.programs_refresh
             + self.programs_pad
+            + self.programs_metadata
             + self.programs_failed
     }
 }

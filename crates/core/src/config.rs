@@ -3,11 +3,14 @@
 use crate::ftl::config::FtlConfig;
 use crate::nand::blocks::{AgeLaw, MOST_PAST_CYCLES, Past};
 use crate::nand::config::{ChannelConfig, EccConfig, GeometryConfig, TimingConfig};
-use crate::nand::config::{EnergyConfig, SuspendConfig};
+use crate::nand::config::{EnergyConfig, ServedAfterLoop, SuspendConfig};
 use crate::nand::erase::config::EraseConfig;
 use crate::nand::errors::config::ErrorsConfig;
 use crate::nand::faults::config::{FaultConfig, FaultsConfig};
+use crate::pblk::config::PblkConfig;
 use crate::policy::PolicyConfig;
+use crate::policy::erase_scheme::EraseContext;
+use crate::policy::suspend_erase::Serve;
 use crate::problem::{ConfigProblem, check_count, check_rate, check_time, refuse};
 use serde::{Deserialize, Serialize};
 use tailcut_units::quantity::Level;
@@ -15,15 +18,16 @@ use tailcut_units::{Span, quantity};
 
 /// The files that define the structs of a configuration, except those of policy members. The
 /// comments of the fields are the reference of the keys.
-pub const SOURCES: [&str; 8] = [
+pub const SOURCES: [&str; 9] = [
     include_str!("config.rs"),
-    include_str!("../nand/blocks/past.rs"),
-    include_str!("../nand/config.rs"),
-    include_str!("../nand/erase/config.rs"),
-    include_str!("../nand/errors/config.rs"),
-    include_str!("../nand/faults/config.rs"),
-    include_str!("../ftl/config.rs"),
-    include_str!("../policy/mod.rs"),
+    include_str!("nand/blocks/past.rs"),
+    include_str!("nand/config.rs"),
+    include_str!("nand/erase/config.rs"),
+    include_str!("nand/errors/config.rs"),
+    include_str!("nand/faults/config.rs"),
+    include_str!("ftl/config.rs"),
+    include_str!("pblk/config.rs"),
+    include_str!("policy/mod.rs"),
 ];
 
 /// A complete drive: what a device preset holds.
@@ -52,6 +56,9 @@ pub struct DeviceConfig {
     pub controller: ControllerConfig,
     /// The translation layer.
     pub ftl: FtlConfig,
+    /// pblk, with `ftl.kind = "pblk"`.
+    #[serde(default, skip_serializing_if = "PblkConfig::is_default")]
+    pub pblk: PblkConfig,
     /// One member of each policy family, as the source of the device describes it.
     pub policy: PolicyConfig,
     /// How preconditioning ages the drive before the first measured request.
@@ -80,8 +87,30 @@ impl DeviceConfig {
         self
     }
 
+    /// The array under erase pulses, as policies know it.
+    pub(crate) fn erase_context(&self) -> Option<EraseContext> {
+        let e = self.erase.as_ref()?;
+        Some(EraseContext {
+            step_ns: e.step.0,
+            steps_per_level: e.steps_per_level(),
+            levels: e.levels,
+            gamma: e.gamma,
+            delta: e.delta,
+            high: e.high,
+            residual_errors: e.residual_errors,
+        })
+    }
+
+    /// Which operations are served between two loops of an erase.
+    pub(crate) fn served_after_loop(&self) -> Serve {
+        match self.suspend.erase.serve {
+            ServedAfterLoop::Queued => Serve::Queued,
+            ServedAfterLoop::All => Serve::All,
+        }
+    }
+
     /// Codewords of a page.
-    pub(super) fn codewords_of_page(&self) -> u64 {
+    pub(crate) fn codewords_of_page(&self) -> u64 {
         self.geometry.page / self.ecc.codeword.max(1)
     }
 }
@@ -146,7 +175,7 @@ pub struct AgeConfig {
 
 impl AgeConfig {
     /// The past of every block.
-    pub(super) fn past(&self) -> Past {
+    pub(crate) fn past(&self) -> Past {
         let retention = self.retention.unwrap_or(Span(0)).0;
         Past {
             cycles: self.pe_cycles.unwrap_or(0),
@@ -157,7 +186,7 @@ impl AgeConfig {
         }
     }
 
-    pub(super) fn check(&self) -> Result<(), ConfigProblem> {
+    pub(crate) fn check(&self) -> Result<(), ConfigProblem> {
         if !(0.0..=1.0).contains(&self.fill) {
             return refuse("age.fill", "a share from 0% to 100%");
         }
@@ -234,22 +263,22 @@ pub enum Transfer {
 }
 
 impl HostConfig {
-    pub(super) fn check_times(&self) -> Result<(), ConfigProblem> {
+    pub(crate) fn check_times(&self) -> Result<(), ConfigProblem> {
         check_time("host.submit_latency", self.submit_latency)?;
         check_time("host.complete_latency", self.complete_latency)
     }
 
-    pub(super) fn check_rate(&self) -> Result<(), ConfigProblem> {
+    pub(crate) fn check_rate(&self) -> Result<(), ConfigProblem> {
         check_rate("host.link_rate", self.link_rate)
     }
 
-    pub(super) fn check_queue(&self) -> Result<(), ConfigProblem> {
+    pub(crate) fn check_queue(&self) -> Result<(), ConfigProblem> {
         check_count("host.queue_depth", self.queue_depth, 65_535)
     }
 
     /// Check that a command holds at least one mapping unit of `unit` bytes, and that not too many
     /// mapping units are under way.
-    pub(super) fn check_transfer(&self, unit: u64) -> Result<(), ConfigProblem> {
+    pub(crate) fn check_transfer(&self, unit: u64) -> Result<(), ConfigProblem> {
         const MOST: u64 = 256 << 20;
         if self.max_transfer < unit || self.max_transfer > MOST {
             return refuse(
@@ -270,7 +299,7 @@ impl HostConfig {
     }
 
     /// Largest number of mapping units of `unit` bytes that one command touches.
-    pub(super) fn most_parts(&self, unit: u64) -> u64 {
+    pub(crate) fn most_parts(&self, unit: u64) -> u64 {
         self.max_transfer / unit + 2
     }
 }
@@ -288,7 +317,7 @@ pub struct ControllerConfig {
 }
 
 impl ControllerConfig {
-    pub(super) fn check(&self) -> Result<(), ConfigProblem> {
+    pub(crate) fn check(&self) -> Result<(), ConfigProblem> {
         check_time("controller.command", self.command)
     }
 }

@@ -1,0 +1,19 @@
+//! The capacity of a drive.
+
+/// The capacity arithmetic of a drive, in bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Capacity {
+    /// All pages of all blocks.
+    pub raw: u64,
+    /// Lost to factory-bad blocks, and to good blocks that lack a partner on another plane for that
+    /// reason.
+    pub bad: u64,
+    /// Capacity of the host.
+    pub user: u64,
+    /// Taken by parity.
+    pub parity: u64,
+    /// Needed to keep writing: open extents, and extents that collection copies into.
+    pub reserved: u64,
+    /// `raw − bad − user − parity`: room for stale data.
+    pub spare: u64,
+}

@@ -1,0 +1,40 @@
+//! The dimensions of a drive.
+
+use crate::address::BusyUnit;
+
+/// What a driver and a report need to know of the shape of a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dimensions {
+    /// Bytes of a mapping unit.
+    pub unit_bytes: u64,
+    /// Commands that the drive accepts at once.
+    pub queue_depth: u32,
+    /// Bytes of the largest command.
+    pub max_transfer: u64,
+    /// Channels.
+    pub channels: u32,
+    /// Dies.
+    pub dies: u32,
+    /// Planes of a die.
+    pub planes: u32,
+    /// Busy units: dies, or planes where planes work independently.
+    pub units: u32,
+    /// Physical blocks of what is erased and counted together: an extent, or a chunk of pblk.
+    pub blocks_per_extent: u32,
+    /// Whether there is parity.
+    pub has_parity: bool,
+    /// Whether pages have raw bit errors.
+    pub has_errors: bool,
+}
+
+impl Dimensions {
+    /// Whether planes work independently.
+    pub fn has_independent_planes(&self) -> bool {
+        self.units != self.dies
+    }
+
+    /// The channel of a busy unit.
+    pub fn channel_of(&self, unit: BusyUnit) -> u32 {
+        unit.0 / (self.units / self.channels)
+    }
+}

@@ -1,0 +1,12 @@
+//! The levels of a drive, for series over time.
+
+/// Current levels, for series over time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Gauges {
+    /// Free extents of the drive.
+    pub free_extents: u64,
+    /// Share of the write buffer in use.
+    pub buffer_fill: f64,
+    /// Collections under way.
+    pub collecting: u32,
+}

@@ -1,0 +1,17 @@
+//! What a drive tells of itself, whichever translation layer it has.
+
+mod ageing;
+mod capacity;
+mod counters;
+mod dimensions;
+mod gauges;
+mod usage;
+mod wear;
+
+pub use ageing::{AgeReport, SteadyWindows, Until};
+pub use capacity::Capacity;
+pub use counters::Counters;
+pub use dimensions::Dimensions;
+pub use gauges::Gauges;
+pub use usage::Usage;
+pub use wear::{PulseWear, SuspensionWear};

@@ -1,0 +1,88 @@
+//! The parts of a flash that follow from a configuration alone, whatever is above it.
+
+use super::erase::Eraser;
+use super::senses::Senses;
+use crate::config::DeviceConfig;
+use crate::nand::config::ProgramErase;
+use crate::nand::errors::draw::Errors;
+use crate::nand::timing::Timing;
+use crate::policy::PolicyContext;
+use crate::policy::erase_scheme::EraseSchemePolicy;
+use crate::policy::read_retry::ReadRetryPolicy;
+use crate::problem::{ConfigProblem, of_policy, refuse};
+
+/// The times of a flash, and what decides about its erases and its reads.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// Array and transfer times.
+    pub timing: Timing,
+    /// The same for programs of blocks that were erased at the lower of two voltages, if the erase scheme chooses.
+    pub slow_programs: Option<Timing>,
+    /// What chooses the pulses of erases, if they differ.
+    pub eraser: Option<Eraser>,
+    /// What senses of pages with raw bit errors give, if pages have them.
+    pub senses: Option<Senses>,
+}
+
+impl Parts {
+    /// The parts of the flash of a configuration, whose operations move at most `most_bytes` bytes.
+    ///
+    /// # Errors
+    /// Policies that cannot be made, or that the array does not allow.
+    pub fn new(
+        c: &DeviceConfig,
+        x: &PolicyContext,
+        most_bytes: u64,
+        seed: u64,
+    ) -> Result<Parts, ConfigProblem> {
+        let eraser = eraser(c, x, seed)?;
+        let senses = senses(c, x, most_bytes, seed)?;
+        let codewords = (most_bytes / c.ecc.codeword) as u32;
+        let timing = Timing::new(&c.timing, &c.suspend, &c.channel, &c.ecc, codewords);
+        let (timing, slow_programs) = match &eraser {
+            Some(eraser) => {
+                let erase_ns = eraser.mean_ns(c.age.past().cycles, timing.loops.others());
+                let slow = timing.clone().with_scheme(erase_ns, eraser.program_time());
+                if eraser.chooses_voltage() {
+                    (timing.with_scheme(erase_ns, 1.0), Some(slow))
+                } else {
+                    (slow, None)
+                }
+            }
+            None => (timing, None),
+        };
+        Ok(Parts { timing, slow_programs, eraser, senses })
+    }
+}
+
+/// What chooses the pulses of erases.
+fn eraser(c: &DeviceConfig, x: &PolicyContext, seed: u64) -> Result<Option<Eraser>, ConfigProblem> {
+    let scheme = EraseSchemePolicy::new(&c.policy.erase_scheme, x).map_err(of_policy("erase_scheme"))?;
+    let Some(erase) = &c.erase else { return Ok(None) };
+    let eraser =
+        Eraser::new(erase, scheme, c.suspend.erase.rber_growth, seed).map_err(of_policy("erase_scheme"))?;
+    if eraser.is_some() && c.timing.program_erase != ProgramErase::Timed {
+        return refuse(
+            "policy.erase_scheme",
+            "chooses pulses, and timing.program_erase gives erases another time: leave one of them out",
+        );
+    }
+    Ok(eraser)
+}
+
+/// What senses of pages with raw bit errors give.
+fn senses(
+    c: &DeviceConfig,
+    x: &PolicyContext,
+    most_bytes: u64,
+    seed: u64,
+) -> Result<Option<Senses>, ConfigProblem> {
+    let Some(errors) = &c.errors else { return Ok(None) };
+    let retry = ReadRetryPolicy::new(&c.policy.read_retry, x).map_err(of_policy("read_retry"))?;
+    let table = tailcut_ldpc::Table::shipped();
+    let g = &c.geometry;
+    let errors_of =
+        Errors::new(errors, c.timing.read.len(), g.pages, tailcut_ldpc::CODEWORD_BITS as u64, seed);
+    let codewords = (c.codewords_of_page(), (most_bytes / c.ecc.codeword) as u32);
+    Ok(Some(Senses::new((errors_of, errors), &table, retry, c.suspend.erase.rber_growth, codewords)))
+}

@@ -1,0 +1,283 @@
+//! The aged state of a drive, made in zero time by the same rules: ring, rate limiter, lists and writer.
+//!
+//! As in a run, each sector enters the ring as the rate limiter allows, and users and collection keep to its ratio. Only
+//! the device and the link take no time. A pass ends with all sectors on the device and an empty ring.
+
+use super::drive::Pblk;
+use super::limiter::State as Limit;
+use crate::address::{Lpn, Ppa};
+use crate::figures::{AgeReport, SteadyWindows, Until};
+use crate::ftl::map::Place;
+use crate::observer::Observer;
+use std::ops::Range;
+use tailcut_units::{Command, HostOp, Stream};
+
+/// Sectors written together. What they need from memory is fetched before.
+const BATCH: usize = 128;
+/// The pass ends unsteady after programming this many times the raw capacity.
+const BOUND: u64 = 12;
+/// Progress is reported after this many programs.
+const TELL: u64 = 1 << 18;
+
+/// Map entries of a victim are fetched so many sectors before they are needed.
+const AHEAD: u32 = 16;
+
+/// A victim that a pass moves.
+struct Source {
+    line: u32,
+    /// The next sector to look at.
+    at: u32,
+}
+
+impl<O: Observer> Pblk<O> {
+    /// Write the first `bytes` of the host's addresses once, in order, at time 0. The drive must be new.
+    pub fn fill(&mut self, bytes: u64) {
+        assert_eq!(self.map.state.filled, 0, "a drive is filled once, when new");
+        let sectors = ((bytes / super::array::SECTOR) as u32).min(self.shape.sectors);
+        if !self.shape.bad.is_empty() {
+            let mut source = None;
+            (0..sectors).for_each(|lpn| _ = self.write_user_at_once(Lpn(lpn), &mut source));
+            return self.come_to_rest(source);
+        }
+        let mut left = sectors;
+        while left > 0 {
+            if self.open_is_full() {
+                assert!(self.next_line_at_once(), "the capacity leaves free lines");
+            }
+            let (first, room) = self.open_room();
+            let count = room.min(left);
+            self.map.set_valid_range(first, count);
+            self.fill_open(count);
+            left -= count;
+        }
+        self.map.filled(sectors);
+    }
+
+    /// Overwrite uniformly at random, `bytes` at a time, inside `region`, in zero time. The drive must be at rest.
+    /// `progress` is called with a rough fraction and stops the pass by returning false.
+    pub fn overwrite_uniform(
+        &mut self,
+        until: Until,
+        region: &Range<u64>,
+        bytes: u32,
+        progress: &mut dyn FnMut(f64) -> bool,
+    ) -> AgeReport {
+        let sector = super::array::SECTOR;
+        let per_write = u64::from(bytes).div_ceil(sector).max(1);
+        let first = region.start / sector;
+        let end = (region.end / sector).min(u64::from(self.shape.sectors));
+        let places = end.saturating_sub(first) / per_write;
+        if places == 0 {
+            return AgeReport::default();
+        }
+        // A second pass on the same drive must not write the same addresses again.
+        let mut stream = Stream::new(self.shape.seed, "age", self.state.lines.taken());
+        let (mut at, mut left) = (0, 0);
+        self.overwrite(until, progress, &mut |batch| {
+            for lpn in batch.iter_mut() {
+                if left == 0 {
+                    at = first + stream.below(places) * per_write;
+                    left = per_write;
+                }
+                *lpn = Lpn(at as u32);
+                at += 1;
+                left -= 1;
+            }
+            BATCH
+        })
+    }
+
+    /// As [`Pblk::overwrite_uniform`], with the writes among these commands, in order. An endless iterator must
+    /// contain writes.
+    pub fn overwrite_replay(
+        &mut self,
+        until: Until,
+        writes: &mut impl Iterator<Item = Command>,
+        progress: &mut dyn FnMut(f64) -> bool,
+    ) -> AgeReport {
+        let sector = super::array::SECTOR;
+        let most = u64::from(self.shape.sectors);
+        let mut pending = 0..0;
+        self.overwrite(until, progress, &mut |batch| {
+            let mut filled = 0;
+            while filled < BATCH {
+                if pending.is_empty() {
+                    let Some(command) = writes.find(|c| c.op == HostOp::Write) else { break };
+                    let end = (command.offset + u64::from(command.bytes)).div_ceil(sector).min(most);
+                    pending = command.offset / sector..end;
+                    continue;
+                }
+                batch[filled] = Lpn(pending.start as u32);
+                pending.start += 1;
+                filled += 1;
+            }
+            filled
+        })
+    }
+
+    /// The common loop. `next` fills a batch with sectors and returns how many.
+    fn overwrite(
+        &mut self,
+        until: Until,
+        progress: &mut dyn FnMut(f64) -> bool,
+        next: &mut dyn FnMut(&mut [Lpn; BATCH]) -> usize,
+    ) -> AgeReport {
+        let raw = u64::from(self.shape.array.lines) * u64::from(self.shape.line_sectors);
+        let mut windows = SteadyWindows::new(raw);
+        let programs = |drive: &Self| drive.state.counters.programs();
+        let (programmed, taken) = (programs(self), self.state.lines.taken());
+        let (mut users, mut tell, mut steady) = (0, 0, false);
+        let mut source = None;
+        // The batches that are written now, next and after next, from `at` on.
+        let mut batches = [[Lpn(0); BATCH]; 3];
+        let mut filled = [next(&mut batches[0]), next(&mut batches[1]), 0];
+        let mut at = 0;
+        'pass: while filled[at] > 0 {
+            let (soon, later) = ((at + 1) % 3, (at + 2) % 3);
+            filled[later] = if filled[soon] > 0 { next(&mut batches[later]) } else { 0 };
+            for i in 0..filled[at] {
+                self.map.prefetch(batches[later][i]);
+                if let Place::Flash(sector) = self.map.lookup(batches[soon][i]) {
+                    self.map.prefetch_valid(sector);
+                }
+                if !self.write_user_at_once(batches[at][i], &mut source) {
+                    break 'pass;
+                }
+                users += 1;
+            }
+            at = soon;
+            let done = programs(self) - programmed;
+            if windows.is_over(done) {
+                // Every line was used again since the fill.
+                let all = self.state.lines.taken() - taken >= u64::from(self.shape.array.lines);
+                steady = windows.end(users, done) && all;
+            }
+            match until {
+                Until::Steady if steady || done >= BOUND * raw => break,
+                Until::Erases(more) if self.state.lines.taken() - taken >= more => break,
+                _ => {}
+            }
+            if done >= tell {
+                tell = done + TELL;
+                // A typical pass takes two to three times the raw capacity.
+                if !progress((done as f64 / (2.5 * raw as f64)).min(0.99)) {
+                    break;
+                }
+            }
+        }
+        self.come_to_rest(source);
+        let done = programs(self) - programmed;
+        AgeReport { programs: done, waf: windows.amplification(users, done), steady, analytic: false }
+    }
+
+    /// Write a sector of a user in zero time, and let collection go on as far as the rate limiter wants it to. Returns
+    /// false if the drive has no room.
+    #[inline]
+    fn write_user_at_once(&mut self, lpn: Lpn, source: &mut Option<Source>) -> bool {
+        // Both sides keep to the limits, as when users write all the time.
+        while self.state.limiter.wants_gc() && self.move_at_once(source) {}
+        if !self.state.limiter.admits_user() {
+            return false;
+        }
+        self.reuse_slots(1);
+        self.insert_user(lpn);
+        self.state.limiter.user_enters(1, 0);
+        self.write_at_once(false) && self.free_at_once()
+    }
+
+    /// Move a valid sector of a victim. Returns whether there was one, and room for it.
+    #[inline]
+    fn move_at_once(&mut self, source: &mut Option<Source>) -> bool {
+        loop {
+            if let Some(victim) = source {
+                if self.move_of(victim) {
+                    return self.write_at_once(false) && self.free_at_once();
+                }
+                let line = victim.line;
+                *source = None;
+                self.release(line, 1);
+                self.free_at_once();
+                if !self.state.limiter.wants_gc() {
+                    return true;
+                }
+            }
+            let Some(line) = self.choose_victim() else { return false };
+            self.state.lines.choose(line);
+            *source = Some(Source { line, at: 0 });
+        }
+    }
+
+    /// Put the next valid sector of a victim into the ring. Returns whether it had one.
+    #[inline]
+    fn move_of(&mut self, victim: &mut Source) -> bool {
+        let base = Ppa(victim.line * self.shape.line_sectors);
+        let Some(at) = self.next_valid(base, victim.at) else { return false };
+        victim.at = at + 1;
+        if let Some(ahead) = self.next_valid(base, at + AHEAD) {
+            self.map.prefetch(self.map.owner(base + ahead));
+        }
+        let sector = base + at;
+        self.state.lines.refer(victim.line, 1);
+        self.reuse_slots(1);
+        self.insert_moved(self.map.owner(sector), sector);
+        true
+    }
+
+    /// The first valid sector of a line from `at` on.
+    #[inline]
+    fn next_valid(&self, base: Ppa, mut at: u32) -> Option<u32> {
+        while at < self.shape.line_sectors {
+            let count = (self.shape.line_sectors - at).min(64);
+            let bits = self.map.valid_mask(base + at, count);
+            if bits != 0 {
+                return Some(at + bits.trailing_zeros());
+            }
+            at += count;
+        }
+        None
+    }
+
+    /// Set the limits anew.
+    pub(super) fn limits_at_once(&mut self) {
+        let s = &mut self.state;
+        let failed = s.lines.listed(super::lines::Group::WriteError) > 0;
+        s.limiter.update(s.lines.free_chunks, failed);
+    }
+
+    /// Free the lines that nothing refers to. Lines without valid sectors are victims at once.
+    #[inline]
+    fn free_at_once(&mut self) -> bool {
+        while let Some(line) = self.state.lines.first(super::lines::Group::Full) {
+            self.state.lines.choose(line);
+            self.release(line, 1);
+        }
+        if !self.state.released.is_empty() {
+            while let Some(line) = self.state.released.pop() {
+                self.state.lines.free_up(line);
+            }
+            self.limits_at_once();
+        }
+        true
+    }
+
+    /// End a pass: move the rest of a victim, write what is in the ring, and let the map point to the device.
+    fn come_to_rest(&mut self, source: Option<Source>) {
+        if let Some(mut victim) = source {
+            while self.move_of(&mut victim) && self.write_at_once(false) {}
+            self.release(victim.line, 1);
+        }
+        self.write_at_once(true);
+        self.switch_slots(self.state.ring.filled());
+        self.free_at_once();
+        self.limits_at_once();
+        self.begin_run();
+    }
+
+    /// Let a drive at rest begin a run: collection looks for victims if space is short.
+    pub(super) fn begin_run(&mut self) {
+        self.state.limiter.restart();
+        if self.state.limiter.state() != Limit::Off {
+            self.wake_collection();
+        }
+    }
+}

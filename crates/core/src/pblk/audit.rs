@@ -1,0 +1,92 @@
+//! The laws that hold between two events.
+
+use super::drive::Pblk;
+use super::lines::State;
+use crate::address::{Lpn, Ppa};
+use crate::ftl::map::Place;
+use crate::observer::Observer;
+
+impl<O: Observer> Pblk<O> {
+    /// Check every law over the whole state.
+    ///
+    /// # Errors
+    /// Names the law that is broken, and where.
+    pub fn audit(&self) -> Result<(), String> {
+        self.flash.audit()?;
+        self.state.lines.audit()?;
+        self.audit_map()?;
+        self.audit_counts()
+    }
+
+    /// Each sector of the host is where the map says, and counts there once.
+    fn audit_map(&self) -> Result<(), String> {
+        let lines = self.shape.array.lines as usize;
+        let mut valid = vec![0u32; lines];
+        for lpn in Lpn(0).run(self.shape.sectors) {
+            match self.map.lookup(lpn) {
+                Place::Unmapped => {}
+                Place::Buffer(slot) => {
+                    law!(self.state.ring.holds(slot, lpn), "the ring does not hold sector {lpn}");
+                }
+                Place::Flash(sector) => {
+                    law!(self.map.is_valid(sector), "sector {lpn} is at {sector}, which is not valid");
+                    law!(self.map.owner(sector) == lpn, "the record at {sector} does not name sector {lpn}");
+                    valid[self.shape.line_of(sector) as usize] += 1;
+                }
+            }
+        }
+        let base = |line: u32| Ppa(line * self.shape.line_sectors);
+        for (line, &mapped) in (0..).zip(&valid) {
+            let l = self.state.lines.line(line);
+            let words = (0..self.shape.line_sectors).step_by(64);
+            let bits: u32 = words
+                .map(|at| {
+                    self.map.valid_mask(base(line) + at, (self.shape.line_sectors - at).min(64)).count_ones()
+                })
+                .sum();
+            law!(bits == mapped, "line {line} has {bits} valid sectors, and the map knows {mapped}");
+            // Sectors of the ring count in their line until their slots are used again.
+            match l.state {
+                State::Closed => law!(
+                    l.valid == bits + l.in_ring,
+                    "line {line} counts {} valid sectors; {bits} are, and {} are in the ring",
+                    l.valid,
+                    l.in_ring
+                ),
+                State::Open => {
+                    law!(l.valid >= bits + l.in_ring, "open line {line} counts too few valid sectors")
+                }
+                State::Victim | State::Free | State::Bad => {
+                    law!(l.state == State::Victim || bits == 0, "free line {line} has {bits} valid sectors");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The rate limiter counts the slots that are not used again, and the free chunks are those of free lines and of the
+    /// next.
+    fn audit_counts(&self) -> Result<(), String> {
+        let s = &self.state;
+        let (user, gc) = s.limiter.counted();
+        let counted = s.ring.counted();
+        law!((user, gc) == counted, "the limiter counts {user} and {gc} slots, the ring has {counted:?}");
+        let mut free = 0;
+        let mut in_ring = vec![0u32; self.shape.array.lines as usize];
+        for entry in s.ring.mapped() {
+            in_ring[self.shape.line_of(entry.media) as usize] += 1;
+        }
+        for (line, in_ring) in (0..self.shape.array.lines).zip(in_ring) {
+            let l = s.lines.line(line);
+            law!(
+                l.in_ring == in_ring,
+                "line {line} has {in_ring} sectors in the ring and says {}",
+                l.in_ring
+            );
+            let counts = l.state == State::Free || l.state == State::Open && self.is_next(line);
+            free += if counts { l.chunks } else { 0 };
+        }
+        law!(free == s.lines.free_chunks, "{free} chunks are free, not {}", s.lines.free_chunks);
+        Ok(())
+    }
+}

@@ -1,0 +1,446 @@
+//! Collection by the host: victims, their metadata, readers, and one writer into the ring.
+//!
+//! At most four lines are chosen and not yet read in full. They are prepared one at a time: their metadata are read, unit
+//! after unit, and their valid sectors are cut into requests of up to 64. Eight readers send one request each to the
+//! device. One writer puts what they have read into the ring, request by request, as room and the rate limiter allow.
+//! Sectors that were overwritten in the meantime are dropped before the read; those overwritten after it still take a
+//! slot and are programmed as padding.
+
+use super::array::{MOST_VECTOR, SECTOR};
+use super::drive::{Pblk, TIMER_RARE};
+use super::interface::Work;
+use super::limiter::State as Limit;
+use super::lines::Group;
+use super::ring::Origin;
+use super::shape::Shape;
+use crate::address::{Lpn, Ppa};
+use crate::containers::slab::Slab;
+use crate::containers::timers::UNSET;
+use crate::flash::{FlashCommand, OpId};
+use crate::ftl::map::Place;
+use crate::observer::Observer;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use tailcut_units::Occupant;
+
+/// Lines that are chosen and not yet read in full.
+const MOST_VICTIMS: usize = 4;
+/// Readers.
+const READERS: u32 = 8;
+/// Requests that are cut and not begun; and requests that are read and not written.
+const MOST_WAITING: usize = 128;
+/// The collector looks for victims this often, if nothing else lets it.
+const PERIOD_NS: u64 = 1_000_000_000;
+
+/// A request: sectors of one victim that move together.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Request {
+    line: u32,
+    count: u32,
+    /// Flash operations still to end.
+    remaining: u32,
+}
+
+/// A victim, with what of it is still to be cut into requests.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Victim {
+    line: u32,
+    /// One bit for each sector: whether it was valid when the line was prepared, and is not cut.
+    valid: Vec<u64>,
+    /// The first word of it that may have a bit.
+    at: usize,
+    prepared: bool,
+}
+
+/// The state of collection.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Collector {
+    /// Chosen lines in the order of their choice.
+    victims: VecDeque<Victim>,
+    /// Bitmaps of no victim.
+    spare: Vec<Vec<u64>>,
+    /// Units of metadata of the line in preparation that are still to be read.
+    metadata_left: u32,
+    metadata_next: u32,
+    requests: Slab<Request>,
+    /// By request and sector: the address, and where it is on the device.
+    sectors: Vec<(Lpn, Ppa)>,
+    cut: VecDeque<u32>,
+    reading: u32,
+    /// Requests that are read.
+    read: VecDeque<u32>,
+    /// Readers that wait for a place among them.
+    held: VecDeque<u32>,
+    /// When the collector looks again, and when the limit of collection ends, ns.
+    look_at: u64,
+    unlimited_at: u64,
+    /// By victim line: when it was chosen, for the time of its collection.
+    chosen_at: Vec<u64>,
+}
+
+impl Collector {
+    pub fn new(shape: &Shape) -> Collector {
+        let words = (shape.line_sectors as usize).div_ceil(64);
+        let requests = 2 * MOST_WAITING + 2 * READERS as usize + 1;
+        let blank = Request { line: 0, count: 0, remaining: 0 };
+        Collector {
+            victims: VecDeque::with_capacity(MOST_VICTIMS + 1),
+            spare: vec![vec![0; words]; MOST_VICTIMS],
+            metadata_left: 0,
+            metadata_next: 0,
+            requests: Slab::new(requests, blank),
+            sectors: vec![(Lpn::NONE, Ppa::NONE); requests * MOST_VECTOR as usize],
+            cut: VecDeque::with_capacity(MOST_WAITING + 1),
+            reading: 0,
+            read: VecDeque::with_capacity(MOST_WAITING + 1),
+            held: VecDeque::with_capacity(READERS as usize + 1),
+            look_at: UNSET,
+            unlimited_at: UNSET,
+            chosen_at: vec![0; shape.array.lines as usize],
+        }
+    }
+
+    /// The most flash operations of collection under way.
+    pub fn most_ops(_: &Shape) -> u32 {
+        READERS * MOST_VECTOR + 1
+    }
+
+    /// Lines that are chosen and not yet read in full.
+    pub fn victims(&self) -> u32 {
+        self.victims.len() as u32
+    }
+
+    fn sectors_of(&self, request: u32) -> std::ops::Range<usize> {
+        let first = (request * MOST_VECTOR) as usize;
+        first..first + self.requests[request].count as usize
+    }
+}
+
+impl<O: Observer> Pblk<O> {
+    /// Let the collector look for victims at its next period.
+    pub(super) fn wake_collection(&mut self) {
+        if self.state.collector.look_at == UNSET {
+            self.state.collector.look_at = (self.state.now / PERIOD_NS + 1) * PERIOD_NS;
+            self.set_rare_timer();
+        }
+    }
+
+    fn set_rare_timer(&mut self) {
+        let c = &self.state.collector;
+        let at = c.look_at.min(c.unlimited_at);
+        self.state.timers.set(TIMER_RARE, at);
+    }
+
+    /// Handle the timer of collection.
+    #[cold]
+    pub(super) fn rare_timer(&mut self) {
+        let now = self.state.now;
+        let c = &mut self.state.collector;
+        let look = c.look_at <= now;
+        if look {
+            c.look_at = UNSET;
+        }
+        if c.unlimited_at <= now {
+            c.unlimited_at = UNSET;
+        }
+        self.set_rare_timer();
+        if look {
+            self.collect();
+        }
+        self.admit();
+    }
+
+    /// Free the lines without valid sectors, and choose victims as far as space is short and few are under way.
+    pub(super) fn collect(&mut self) {
+        while let Some(line) = self.state.lines.first(Group::Full) {
+            self.state.lines.choose(line);
+            self.state.collector.chosen_at[line as usize] = self.state.now;
+            self.end_victim(line);
+        }
+        while self.state.collector.victims.len() < MOST_VICTIMS
+            && let Some(line) = self.choose_victim()
+        {
+            self.state.lines.choose(line);
+            let c = &mut self.state.collector;
+            c.chosen_at[line as usize] = self.state.now;
+            let valid = c.spare.pop().expect("as many bitmaps as victims");
+            let alone = c.victims.iter().all(|victim| victim.prepared);
+            c.victims.push_back(Victim { line, valid, at: 0, prepared: false });
+            if alone {
+                self.prepare_victim();
+            }
+        }
+    }
+
+    /// The next victim, if one is wanted.
+    pub(super) fn choose_victim(&self) -> Option<u32> {
+        let (lines, limiter) = (&self.state.lines, &self.state.limiter);
+        let groups = match limiter.state() {
+            Limit::Off => return None,
+            Limit::WriteErrors => &Group::FOR_SPACE[..1],
+            Limit::Low => &Group::FOR_SPACE[..],
+        };
+        groups.iter().find_map(|&group| lines.fewest_valid(group))
+    }
+
+    /// Read the metadata of the first victim that is not prepared.
+    fn prepare_victim(&mut self) {
+        let c = &mut self.state.collector;
+        let Some(victim) = c.victims.iter().find(|victim| !victim.prepared) else { return };
+        if self.state.lines.line(victim.line).write_error {
+            // Its list of addresses is in memory.
+            return self.prepared();
+        }
+        let line = victim.line;
+        let units = self.shape.provision.emeta / self.shape.array.write_unit;
+        c.metadata_left = units;
+        // They are the last units of the line on good chunks.
+        let good = |&unit: &u32| !self.shape.is_bad(line, self.shape.position_of(unit));
+        let last = (0..self.shape.line_units).rev().filter(good).nth(units as usize - 1);
+        self.state.collector.metadata_next = last.expect("a line has room for its metadata");
+        self.send_read(Work::Metadata);
+    }
+
+    /// A read of a unit of metadata reaches the device.
+    pub(super) fn read_metadata(&mut self) {
+        let c = &self.state.collector;
+        let victim = c.victims.iter().find(|victim| !victim.prepared).expect("one is in preparation");
+        let (line, mut unit) = (victim.line, c.metadata_next);
+        while self.shape.is_bad(line, self.shape.position_of(unit)) {
+            unit += 1;
+        }
+        self.state.collector.metadata_next = unit + 1;
+        let position = self.shape.position_of(unit);
+        let write_unit = self.shape.array.write_unit;
+        let op = self.flash.order(FlashCommand {
+            kind: crate::nand::OpKind::Read,
+            occupant: Occupant::MetaRead,
+            owner: Work::Metadata.into(),
+            unit: self.shape.unit_at(position),
+            page: unit / self.shape.luns,
+            planes: self.shape.all_planes(),
+            codewords: write_unit * self.shape.codewords,
+            block: line,
+            extent: line,
+            ppa: self.shape.unit_start(line, unit),
+            units: u64::MAX >> (64 - write_unit),
+            bytes: write_unit * SECTOR as u32,
+            ..FlashCommand::BLANK
+        });
+        self.state.counters.metadata_reads += 1;
+        self.pass_reads(&[op]);
+    }
+
+    /// Metadata of a victim are decoded: they go to the host.
+    pub(super) fn metadata_arrived(&mut self, op: OpId) {
+        let bytes = u64::from(self.flash.op(op).cmd.bytes);
+        self.flash.free(op);
+        let (_, end) = self.send_up(bytes);
+        self.data_up_at(end, Work::Metadata);
+    }
+
+    /// The host has a unit of metadata.
+    pub(super) fn metadata_read(&mut self) {
+        self.state.collector.metadata_left -= 1;
+        if self.state.collector.metadata_left > 0 {
+            self.send_read(Work::Metadata);
+        } else {
+            self.prepared();
+        }
+    }
+
+    /// The line in preparation has its list of addresses: note what is valid now.
+    fn prepared(&mut self) {
+        let (shape, map) = (&self.shape, &self.map);
+        let victim = self.state.collector.victims.iter_mut().find(|victim| !victim.prepared);
+        let victim = victim.expect("one is in preparation");
+        let first = Ppa(victim.line * shape.line_sectors);
+        for (word, bits) in (0..).step_by(64).zip(&mut victim.valid) {
+            *bits = map.valid_mask(first + word, (shape.line_sectors - word).min(64));
+        }
+        victim.at = 0;
+        victim.prepared = true;
+        self.prepare_victim();
+        self.cut_requests();
+    }
+
+    /// Cut valid sectors of the prepared victims into requests, as long as few wait, and let readers begin.
+    fn cut_requests(&mut self) {
+        while self.state.collector.cut.len() < MOST_WAITING
+            && self.state.collector.victims.front().is_some_and(|victim| victim.prepared)
+        {
+            let line = self.state.collector.victims[0].line;
+            let request = self.state.collector.requests.take();
+            let base = Ppa(line * self.shape.line_sectors);
+            let c = &mut self.state.collector;
+            let (mut count, first) = (0, (request * MOST_VECTOR) as usize);
+            let victim = &mut c.victims[0];
+            while count < MOST_VECTOR && victim.at < victim.valid.len() {
+                let bits = &mut victim.valid[victim.at];
+                if *bits == 0 {
+                    victim.at += 1;
+                    continue;
+                }
+                let sector = base + (victim.at as u32 * 64 + bits.trailing_zeros());
+                *bits &= *bits - 1;
+                c.sectors[first + count as usize] = (self.map.owner(sector), sector);
+                count += 1;
+            }
+            c.requests[request] = Request { line, count, remaining: 0 };
+            if count > 0 {
+                self.state.lines.refer(line, count);
+                self.state.collector.cut.push_back(request);
+            } else {
+                self.state.collector.requests.give(request);
+            }
+            if count < MOST_VECTOR {
+                // All of it is queued: another line may be chosen.
+                let victim = self.state.collector.victims.pop_front().expect("the first");
+                self.state.collector.spare.push(victim.valid);
+                self.end_victim(line);
+                self.collect();
+            }
+        }
+        self.start_readers();
+    }
+
+    /// Collection is through with choosing from a line: it is free when nothing else refers to it.
+    fn end_victim(&mut self, line: u32) {
+        self.release(line, 1);
+    }
+
+    /// Let idle readers take requests.
+    fn start_readers(&mut self) {
+        while self.state.collector.reading < READERS
+            && let Some(request) = self.state.collector.cut.pop_front()
+        {
+            self.drop_overwritten(request);
+            if self.state.collector.requests[request].count == 0 {
+                self.state.collector.requests.give(request);
+                continue;
+            }
+            self.state.collector.reading += 1;
+            self.send_read(Work::Moved(request));
+        }
+        // The places of those begun are filled again.
+        let c = &self.state.collector;
+        if c.cut.len() < MOST_WAITING / 2 && c.victims.front().is_some_and(|victim| victim.prepared) {
+            self.cut_requests();
+        }
+    }
+
+    /// Leave out the sectors of a request that were overwritten since it was cut.
+    fn drop_overwritten(&mut self, request: u32) {
+        let c = &mut self.state.collector;
+        let range = c.sectors_of(request);
+        let (first, mut kept) = (range.start, 0);
+        for at in range.clone() {
+            let (lpn, sector) = c.sectors[at];
+            if self.map.lookup(lpn) == Place::Flash(sector) {
+                c.sectors[first + kept] = (lpn, sector);
+                kept += 1;
+            }
+        }
+        let dropped = range.len() - kept;
+        c.requests[request].count = kept as u32;
+        let line = c.requests[request].line;
+        if dropped > 0 {
+            self.release(line, dropped as u32);
+        }
+    }
+
+    /// The read of a request reaches the device.
+    pub(super) fn read_moved(&mut self, request: u32) {
+        let mut ops = std::mem::take(&mut self.state.interface.scratch);
+        for at in self.state.collector.sectors_of(request) {
+            let (lpn, sector) = self.state.collector.sectors[at];
+            self.add_read(&mut ops, Occupant::GcRead, Work::Moved(request), sector, lpn, FlashCommand::BLANK);
+        }
+        self.state.collector.requests[request].remaining = ops.len() as u32;
+        self.state.counters.gc_reads += ops.len() as u64;
+        self.pass_reads(&ops);
+        ops.clear();
+        self.state.interface.scratch = ops;
+    }
+
+    /// Data of a read of collection are decoded: they go to the host.
+    pub(super) fn moved_arrived(&mut self, op: OpId, request: u32) {
+        let bytes = self.end_read(op);
+        let (_, end) = self.send_up(bytes);
+        let r = &mut self.state.collector.requests[request];
+        r.remaining -= 1;
+        if r.remaining == 0 {
+            self.data_up_at(end, Work::Moved(request));
+        }
+    }
+
+    /// The host has the sectors of a request.
+    pub(super) fn moved_read(&mut self, request: u32) {
+        let c = &mut self.state.collector;
+        if c.read.len() < MOST_WAITING {
+            c.read.push_back(request);
+            c.reading -= 1;
+            self.start_readers();
+        } else {
+            c.held.push_back(request);
+        }
+        self.admit();
+    }
+
+    /// Write requests that are read into the ring, as far as room and the rate limiter allow. Returns whether any was.
+    pub(super) fn write_moved(&mut self) -> bool {
+        let mut any = false;
+        while let Some(&request) = self.state.collector.read.front() {
+            let s = &mut self.state;
+            let count = s.collector.requests[request].count;
+            if !s.limiter.admits_gc(s.now) {
+                s.collector.unlimited_at = s.limiter.limited_until();
+                self.set_rare_timer();
+                break;
+            }
+            if !s.ring.has_room(count) {
+                break;
+            }
+            s.collector.read.pop_front();
+            if let Some(held) = s.collector.held.pop_front() {
+                s.collector.read.push_back(held);
+                s.collector.reading -= 1;
+            }
+            self.reuse_slots(count);
+            for at in self.state.collector.sectors_of(request) {
+                let (lpn, sector) = self.state.collector.sectors[at];
+                self.insert_moved(lpn, sector);
+            }
+            self.state.collector.requests.give(request);
+            self.start_readers();
+            any = true;
+        }
+        any
+    }
+
+    /// Put a sector of collection into the ring, whose slot is free. If it was overwritten, it takes a slot and holds
+    /// nothing.
+    #[inline]
+    pub(super) fn insert_moved(&mut self, lpn: Lpn, sector: Ppa) {
+        let s = &mut self.state;
+        s.limiter.gc_enters();
+        if self.map.lookup(lpn) != Place::Flash(sector) {
+            s.ring.insert(Lpn::NONE, Origin::Gc, Ppa::NONE);
+            let line = self.shape.line_of(sector);
+            return self.release(line, 1);
+        }
+        let place = s.ring.insert(lpn, Origin::Gc, sector);
+        let slot = s.ring.slot(place);
+        self.map.set_buffer(lpn, slot);
+        self.invalidate(sector);
+    }
+
+    /// Count the collection of a line that is free now.
+    pub(super) fn collected(&mut self, line: u32) {
+        let took = self.state.now - self.state.collector.chosen_at[line as usize];
+        let c = &mut self.state.counters;
+        c.collections += 1;
+        c.collecting_ns += took;
+        c.longest_collection_ns = c.longest_collection_ns.max(took);
+    }
+}

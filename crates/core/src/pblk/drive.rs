@@ -1,0 +1,429 @@
+//! A drive under pblk: its parts, and the loop that fires its timers.
+
+use super::collect::Collector;
+use super::interface::Interface;
+use super::limiter::Limiter;
+use super::lines::Lines;
+use super::ring::Ring;
+use super::shape::Shape;
+use super::writer::Writer;
+use crate::config::DeviceConfig;
+use crate::containers::few_timers::FewTimers;
+use crate::figures::{Capacity, Counters, Gauges, PulseWear, SuspensionWear, Usage};
+use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup};
+use crate::front::Completion;
+use crate::ftl::map::Map;
+use crate::nand::blocks::Blocks;
+use crate::observer::Observer;
+use crate::policy::schedule::SchedulePolicy;
+use crate::policy::suspend_erase::SuspendErasePolicy;
+use crate::policy::suspend_program::SuspendProgramPolicy;
+use crate::problem::{ConfigProblem, of_policy};
+use serde::{Deserialize, Serialize};
+use tailcut_units::{Occupant, Occupants, SimTime};
+
+/// A drive that has not come to rest after so many events never does.
+const SETTLE_EVENTS_MAX: u64 = 100_000_000;
+
+/// The timers above the flash. At equal times the first of them goes first.
+pub(super) const TIMER_UP: usize = 0;
+pub(super) const TIMER_DONE: usize = 1;
+pub(super) const TIMER_ARRIVED: usize = 2;
+pub(super) const TIMER_READS: usize = 3;
+pub(super) const TIMER_WRITES: usize = 4;
+pub(super) const TIMER_RARE: usize = 5;
+
+/// A drive under pblk and its state. See the module's documentation.
+pub struct Pblk<O: Observer = ()> {
+    pub(super) shape: Shape,
+    pub(super) map: Map,
+    pub(super) flash: Flash<O>,
+    pub(super) state: State,
+}
+
+/// The variable state above the flash, without the map's arrays.
+#[derive(Serialize, Deserialize)]
+pub(super) struct State {
+    pub now: u64,
+    /// Number of timers fired.
+    pub events: u64,
+    pub timers: FewTimers,
+    pub interface: Interface,
+    pub ring: Ring,
+    pub limiter: Limiter,
+    pub lines: Lines,
+    pub writer: Writer,
+    pub collector: Collector,
+    /// Lines that nothing refers to any more, to be freed at the end of the event.
+    pub released: Vec<u32>,
+    pub counters: Counters,
+}
+
+impl<O: Observer> Pblk<O> {
+    /// Create a new, empty drive. Its random streams derive from the seed.
+    ///
+    /// # Errors
+    /// The key at fault, and what is allowed.
+    pub fn new(config: &DeviceConfig, seed: u64, observer: O) -> Result<Pblk<O>, ConfigProblem> {
+        let shape = Shape::new(config, seed)?;
+        let (p, x) = (&config.policy, &shape.context);
+        let most_ops = shape.host.queue_depth * shape.most_parts()
+            + 2 * shape.luns
+            + Collector::most_ops(&shape)
+            + shape.line_units.min(64);
+        let setup = Setup {
+            channels: shape.array.channels,
+            units: shape.luns,
+            planes: shape.planes,
+            unit_planes: shape.planes,
+            blocks: shape.new_blocks(config),
+            faults: None,
+            eraser: shape.parts.eraser.clone(),
+            senses: shape.parts.senses.clone(),
+            ops: most_ops,
+            commands: shape.host.queue_depth,
+            timing: shape.parts.timing.clone(),
+            slow_programs: shape.parts.slow_programs.clone(),
+            suspend: config.suspend.clone(),
+            order: config.channel.order,
+            ecc: config.ecc.clone(),
+            joins: Joins { kinds: Occupants::NONE, erase_planes: shape.planes },
+            tells_transfers: false,
+            schedule: SchedulePolicy::new(&p.schedule, x).map_err(of_policy("schedule"))?,
+            suspend_erase: SuspendErasePolicy::new(&p.suspend_erase, x)
+                .map_err(of_policy("suspend_erase"))?,
+            suspend_program: SuspendProgramPolicy::new(&p.suspend_program, x)
+                .map_err(of_policy("suspend_program"))?,
+        };
+        let memory = |e: std::io::Error| ConfigProblem {
+            key: "geometry".into(),
+            problem: format!("there is no room for the map of this drive: {e}"),
+        };
+        let all = shape.array.lines * shape.line_sectors;
+        let map = Map::of(shape.sectors, all, shape.fill()).map_err(memory)?;
+        let flash = Flash::new(setup, observer);
+        let lines = Lines::new(shape.line_sectors, (0..shape.array.lines).map(|line| shape.line_size(line)));
+        let provision = &shape.provision;
+        let state = State {
+            now: 0,
+            events: 0,
+            timers: FewTimers::default(),
+            interface: Interface::new(&shape, most_ops),
+            ring: Ring::new(provision.ring, provision.back),
+            limiter: Limiter::new(provision.ring, provision.high, shape.reserve),
+            lines,
+            writer: Writer::new(&shape),
+            collector: Collector::new(&shape),
+            released: Vec::with_capacity(shape.array.lines as usize),
+            counters: Counters::default(),
+        };
+        let mut drive = Pblk { shape, map, flash, state };
+        drive.open_first_line();
+        Ok(drive)
+    }
+
+    /// Capacity the host addresses, in bytes.
+    pub fn host_bytes(&self) -> u64 {
+        self.shape.host_bytes()
+    }
+
+    /// The capacity arithmetic.
+    pub fn capacity(&self) -> &Capacity {
+        &self.shape.capacity
+    }
+
+    /// The values derived from the configuration.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Totals so far.
+    pub fn counters(&self) -> &Counters {
+        &self.state.counters
+    }
+
+    /// Totals of the flash so far.
+    pub fn flash_counters(&self) -> &FlashCounters {
+        self.flash.counters()
+    }
+
+    /// Reset all counters.
+    pub fn reset_counters(&mut self) {
+        self.state.counters = Counters::default();
+        self.flash.reset_counters();
+    }
+
+    /// What each block of the flash remembers.
+    pub fn blocks(&self) -> &Blocks {
+        self.flash.blocks()
+    }
+
+    /// The flash.
+    pub fn flash(&self) -> &Flash<O> {
+        &self.flash
+    }
+
+    /// The state of the rate limiter.
+    pub fn limiter(&self) -> &Limiter {
+        &self.state.limiter
+    }
+
+    /// The lines.
+    pub fn lines(&self) -> &Lines {
+        &self.state.lines
+    }
+
+    /// The current levels.
+    pub fn gauges(&self) -> Gauges {
+        let (user, gc) = self.state.limiter.counted();
+        Gauges {
+            free_extents: u64::from(self.state.lines.free_chunks),
+            buffer_fill: f64::from(user + gc) / f64::from(self.shape.provision.ring),
+            collecting: self.state.collector.victims(),
+        }
+    }
+
+    /// Memory of the pools of operations and requests, in bytes. An element counts from its first use on.
+    pub fn pool_bytes(&self) -> usize {
+        self.flash.pool_bytes() + self.state.interface.requests.bytes()
+    }
+
+    /// Let the drive come to rest: program what the ring holds, and end what is under way. Returns whether nothing is
+    /// left. No command may be under way.
+    pub fn settle(&mut self) -> bool {
+        debug_assert_eq!(self.outstanding(), 0);
+        self.state.ring.flush();
+        self.run_writer();
+        for _ in 0..SETTLE_EVENTS_MAX {
+            if self.next_deadline() == SimTime::NEVER {
+                return self.state.ring.unsynced() == 0;
+            }
+            self.advance_to_completion(SimTime::NEVER, 1, &mut |_| {});
+            // Collection goes on filling the ring.
+            self.state.ring.flush();
+            self.run_writer();
+        }
+        false
+    }
+
+    /// Describe what is under way and what it waits for, for the error of a run that makes no progress.
+    pub fn describe_waiting(&self) -> String {
+        let s = &self.state;
+        let (limits, counted) = (s.limiter.limits(), s.limiter.counted());
+        format!(
+            "{} commands outstanding, {} writes wait before the ring; {} sectors of it are not programmed; users have \
+             {} slots of {}, collection {} of {}; {} chunks are free of {}, {} lines are being read",
+            self.outstanding(),
+            s.interface.room.len(),
+            s.ring.unsynced(),
+            counted.0,
+            limits.0,
+            counted.1,
+            limits.1,
+            s.lines.free_chunks,
+            self.shape.array.lines * self.shape.luns,
+            s.collector.victims(),
+        )
+    }
+
+    /// Mean and largest program/erase count of a block.
+    pub fn wear(&self) -> (f64, u32) {
+        let blocks = self.flash.blocks();
+        self.mean_and_most(|plane, index| blocks.cycles_at(blocks.place(plane, index)))
+    }
+
+    /// What the pulses of erases have made of the blocks; `None` if erases take the configured loops.
+    pub fn pulse_wear(&self) -> Option<PulseWear> {
+        let eraser = self.flash.eraser()?;
+        let wear = self.mean_and_most(|plane, index| self.flash.wear_of(plane, index));
+        Some(PulseWear::of(eraser, wear))
+    }
+
+    /// Suspensions of erases by block since the drive was made, and their effect.
+    pub fn suspension_wear(&self) -> SuspensionWear {
+        let blocks = self.flash.blocks();
+        let of = |plane, index| blocks.suspensions()[blocks.id(plane, index).index()];
+        SuspensionWear::of(self.mean_and_most(of), self.shape.rber_growth)
+    }
+
+    /// Energy that the arrays took since the counters were reset, in millijoules: in all, and for suspending, resuming
+    /// and repeating alone.
+    pub fn energy_mj(&self) -> (f64, f64) {
+        self.flash.counters().energy_mj(&self.shape.energy)
+    }
+
+    /// Mean and maximum, over the good blocks, of what a function gives by plane and index.
+    fn mean_and_most(&self, of: impl Fn(u32, u32) -> u32) -> (f64, u32) {
+        let (mut sum, mut count, mut most) = (0u64, 0u64, 0);
+        for (plane, bad) in (0..).zip(&self.shape.bad_blocks) {
+            for index in (0..self.shape.array.lines).filter(|index| !bad.contains(index)) {
+                let n = of(plane, index);
+                sum += u64::from(n);
+                most = most.max(n);
+                count += 1;
+            }
+        }
+        (sum as f64 / count.max(1) as f64, most)
+    }
+
+    /// How long all parts were in use since the drive was made.
+    pub fn usage(&self) -> Usage {
+        Usage {
+            at: self.state.now,
+            units: self.flash.units_taken(),
+            planes: self.flash.planes_taken(),
+            channels: self.flash.channels_taken(),
+            link: self.link_ns(),
+        }
+    }
+
+    /// Time of all channels granted so far, ns, by occupant in the order of [`Occupant::ALL`].
+    pub fn channel_busy(&self) -> [u64; Occupant::COUNT] {
+        self.flash.channel_busy()
+    }
+
+    /// The times of all channels together up to now.
+    pub fn channel_time(&self) -> ChannelTime {
+        self.flash.channel_time()
+    }
+
+    /// The observer.
+    pub fn observer(&self) -> &O {
+        self.flash.observer()
+    }
+
+    /// The observer, to empty it.
+    pub fn observer_mut(&mut self) -> &mut O {
+        self.flash.observer_mut()
+    }
+
+    /// Replace the observer.
+    pub fn observed_by<P: Observer>(self, observer: P) -> Pblk<P> {
+        let Pblk { shape, map, flash, state } = self;
+        Pblk { shape, map, flash: flash.observed_by(observer), state }
+    }
+
+    /// Return the observer and drop the drive.
+    pub fn into_observer(self) -> O {
+        self.flash.into_observer()
+    }
+
+    /// Timers fired since the drive was made.
+    pub fn events(&self) -> u64 {
+        self.state.events
+    }
+
+    /// Number of commands under way.
+    pub fn outstanding(&self) -> u32 {
+        self.state.interface.requests.used() as u32
+    }
+
+    /// The time of the last timer fired or command submitted.
+    #[inline]
+    pub fn now(&self) -> SimTime {
+        SimTime(self.state.now)
+    }
+
+    /// When the next timer fires; [`SimTime::NEVER`] if none is set.
+    #[inline]
+    pub fn next_deadline(&self) -> SimTime {
+        SimTime(self.state.timers.first().1).min(self.flash.next_event())
+    }
+
+    /// Fire every timer due at or before `until`, each at its own deadline and in order. `completed` is called for
+    /// every command that ends.
+    pub fn advance(&mut self, until: SimTime, completed: &mut impl FnMut(&Completion<'_>)) {
+        while self.advance_to_completion(until, u64::MAX, completed) > 0 {}
+        if until != SimTime::NEVER {
+            self.pass(self.state.now.max(until.0));
+        }
+    }
+
+    /// Fire the timers due at or before `until` in order, but stop when a command has ended and all timers of that
+    /// time have fired, or after `most` timers. Returns the number of timers fired.
+    #[inline]
+    pub fn advance_to_completion(
+        &mut self,
+        until: SimTime,
+        most: u64,
+        completed: &mut impl FnMut(&Completion<'_>),
+    ) -> u64 {
+        let mut until = until.0.min(u64::MAX - 1);
+        let mut fired = 0;
+        while fired < most {
+            let (timer, own) = self.state.timers.first();
+            let SimTime(of_flash) = self.flash.next_event();
+            // At equal times the timers above the flash fire first.
+            let at = own.min(of_flash);
+            if at > until {
+                break;
+            }
+            debug_assert!(at >= self.state.now);
+            self.pass(at);
+            fired += 1;
+            if own <= of_flash {
+                if self.fire(timer, completed) {
+                    until = at;
+                }
+            } else {
+                self.fire_flash();
+            }
+            if !self.state.released.is_empty() {
+                self.free_lines();
+            }
+        }
+        self.state.events += fired;
+        fired
+    }
+
+    /// Set the time to `now`, for the flash too.
+    #[inline]
+    pub(super) fn pass(&mut self, now: u64) {
+        self.state.now = now;
+        self.flash.pass(SimTime(now));
+    }
+
+    /// Fire a timer. Returns whether a command has ended.
+    #[inline]
+    fn fire(&mut self, timer: usize, completed: &mut impl FnMut(&Completion<'_>)) -> bool {
+        match timer {
+            TIMER_UP => self.data_are_up(completed),
+            TIMER_DONE => self.heard(completed),
+            TIMER_ARRIVED => {
+                self.arrived();
+                false
+            }
+            TIMER_READS => {
+                self.submit_next_read();
+                false
+            }
+            TIMER_WRITES => {
+                self.submit_next_write();
+                false
+            }
+            TIMER_RARE => {
+                self.rare_timer();
+                false
+            }
+            _ => unreachable!("there is no timer {timer}"),
+        }
+    }
+
+    /// Free the lines that nothing refers to any more, and let those go on that wait for space.
+    #[cold]
+    fn free_lines(&mut self) {
+        while let Some(line) = self.state.released.pop() {
+            self.state.lines.free_up(line);
+            self.collected(line);
+        }
+        self.space_changed();
+        self.run_writer();
+        self.admit();
+    }
+
+    /// Set the limits anew after the number of free chunks has changed, and let collection see it.
+    pub(super) fn space_changed(&mut self) {
+        self.limits_at_once();
+        self.collect();
+    }
+}

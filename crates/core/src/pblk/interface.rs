@@ -1,0 +1,463 @@
+//! Between host and device: requests of the host, vector commands of pblk, the controller of the device and the link.
+//!
+//! pblk runs on the host. A request costs the host a fixed time on its way in and out, and so does each vector
+//! command that pblk sends by itself. The controller of the device has a server for what reads and another for what
+//! programs, each with a time for a command and for each of its sectors. Data of a program cross the link before
+//! they reach it, data of a read behind it.
+
+use super::drive::{Pblk, TIMER_ARRIVED, TIMER_DONE, TIMER_READS, TIMER_UP, TIMER_WRITES};
+use super::ring::Place;
+use super::shape::Shape;
+use crate::containers::slab::Slab;
+use crate::flash::{Fact, FlashCommand, OpId, Owner, Submitted};
+use crate::front::{Arrived, Completion, LinkWay, QueueFull, Ring as Fifo, Server};
+use crate::nand::OpKind;
+use crate::observer::{Observer, RequestEvent, RequestStep};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use tailcut_units::{Cause, Command, HostOp, Ledger, SimTime, Status};
+
+/// A request under way.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Request {
+    /// What every command has.
+    pub host: Arrived,
+    /// Reads: flash operations still to end.
+    pub remaining: u32,
+    /// Writes: the next sector to enter the ring, and the end.
+    pub next: u32,
+    pub end: u32,
+    /// Writes: the account of waits when it began to wait.
+    pub waits: Waits,
+}
+
+/// Reasons for which writes wait before the ring.
+const REASONS: [Cause; 3] = [Cause::ADMISSION, Cause::RING_ROOM, Cause::LUN_SEMAPHORE];
+
+/// Time by the reason for which the first waiting write waits, ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Waits {
+    total: [u64; REASONS.len()],
+    reason: u8,
+    since: u64,
+}
+
+impl Waits {
+    /// Count time from `now` on to this cause.
+    pub fn turn_to(&mut self, cause: Cause, now: u64) {
+        self.settle(now);
+        self.reason = REASONS.iter().position(|&c| c == cause).expect("a reason to wait") as u8;
+    }
+
+    /// Bring the account up to `now`.
+    pub fn settle(&mut self, now: u64) -> Waits {
+        self.total[usize::from(self.reason)] += now - self.since;
+        self.since = now;
+        *self
+    }
+
+    /// Charge the time since an earlier copy.
+    pub fn charge(&self, earlier: &Waits, to: &mut Ledger) {
+        for ((cause, after), before) in REASONS.into_iter().zip(self.total).zip(earlier.total) {
+            to.charge(cause, after - before);
+        }
+    }
+}
+
+/// Whom a flash operation serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    /// A read of the host.
+    Request(u32),
+    /// A program: of data or of metadata.
+    Unit(u32),
+    /// The erase of the chunk of a line on a LUN position.
+    Erase(u32),
+    /// A read of collection.
+    Moved(u32),
+    /// A read of the metadata of a victim.
+    Metadata,
+}
+
+impl From<Work> for Owner {
+    #[inline]
+    fn from(work: Work) -> Owner {
+        let (part, id) = match work {
+            Work::Request(id) => (0, id),
+            Work::Unit(id) => (1, id),
+            Work::Erase(position) => (2, position),
+            Work::Moved(id) => (3, id),
+            Work::Metadata => (4, 0),
+        };
+        Owner { part, id }
+    }
+}
+
+impl From<Owner> for Work {
+    #[inline]
+    fn from(Owner { part, id }: Owner) -> Work {
+        match part {
+            0 => Work::Request(id),
+            1 => Work::Unit(id),
+            2 => Work::Erase(id),
+            3 => Work::Moved(id),
+            4 => Work::Metadata,
+            _ => unreachable!("pblk has no part {part}"),
+        }
+    }
+}
+
+/// The bits of a number in a queue to the host that say what it counts.
+const TAG_SHIFT: u32 = 28;
+
+/// A number in a queue to the host.
+fn tagged(owner: Owner) -> u32 {
+    debug_assert!(owner.id >> TAG_SHIFT == 0);
+    owner.part << TAG_SHIFT | owner.id
+}
+
+/// What a number in a queue to the host stands for.
+fn untagged(number: u32) -> Work {
+    Work::from(Owner { part: number >> TAG_SHIFT, id: number & ((1 << TAG_SHIFT) - 1) })
+}
+
+/// Queues and servers between host and flash.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Interface {
+    /// Requests under way.
+    pub requests: Slab<Request>,
+    submitted: u64,
+    /// Requests on their way into pblk.
+    arrived: Fifo,
+    /// The controller of the device: what reads, and what programs and erases.
+    reads: Server,
+    writes: Server,
+    to_read: Fifo,
+    to_write: Fifo,
+    /// The link, to the host and from it.
+    up: LinkWay,
+    down: LinkWay,
+    /// Commands whose data are up, and commands that end without data.
+    data_up: Fifo,
+    done: Fifo,
+    /// By operation: its wait for the controller, and the controller's time, ns.
+    before: Vec<(u64, u64)>,
+    /// Writes that wait before the ring, in order, and for what the first waits.
+    pub room: VecDeque<u32>,
+    pub waits: Waits,
+    /// FLUSH commands, each with the last sector that it waits for.
+    pub flushes: VecDeque<(Place, u32)>,
+    /// The operations of one vector command, while it is built.
+    #[serde(skip)]
+    pub scratch: Vec<OpId>,
+}
+
+impl Interface {
+    pub fn new(shape: &Shape, most_ops: u32) -> Interface {
+        let depth = shape.host.queue_depth;
+        let blank =
+            Request { host: Arrived::blank(), remaining: 0, next: 0, end: 0, waits: Waits::default() };
+        Interface {
+            requests: Slab::new(depth as usize, blank),
+            submitted: 0,
+            arrived: Fifo::new(depth + 16, TIMER_ARRIVED),
+            reads: Server::default(),
+            writes: Server::default(),
+            to_read: Fifo::new(most_ops, TIMER_READS),
+            to_write: Fifo::new(2 * shape.luns + 2, TIMER_WRITES),
+            up: LinkWay::default(),
+            down: LinkWay::default(),
+            data_up: Fifo::new(depth + 64, TIMER_UP),
+            done: Fifo::new(depth + 2 * shape.luns + 2, TIMER_DONE),
+            before: vec![(0, 0); most_ops as usize],
+            room: VecDeque::with_capacity(depth as usize + 1),
+            waits: Waits::default(),
+            flushes: VecDeque::with_capacity(depth as usize + 1),
+            scratch: Vec::with_capacity(shape.most_parts() as usize + 1),
+        }
+    }
+}
+
+impl<O: Observer> Pblk<O> {
+    /// Whether a further command would be accepted now.
+    #[inline]
+    pub fn has_place(&self) -> bool {
+        !self.state.interface.requests.is_exhausted()
+    }
+
+    /// Prepare the look-up of a command at this offset that is submitted soon.
+    #[inline]
+    pub fn prepare(&self, offset: u64) {
+        self.map.prefetch(sector_of(offset));
+    }
+
+    /// Submit a command at time `at`, which must not be before the last `advance` (call `advance(at)` first: at equal
+    /// times timers fire before submissions). `wanted` is when the host wanted to submit the command, at most `at`;
+    /// its latency counts from there. Returns the serial number of the submission.
+    ///
+    /// # Errors
+    /// The queue is full.
+    #[inline]
+    pub fn submit(
+        &mut self,
+        at: SimTime,
+        wanted: SimTime,
+        command: Command,
+        tag: u64,
+    ) -> Result<u64, QueueFull> {
+        if !self.has_place() {
+            return Err(QueueFull);
+        }
+        debug_assert!(at.0 >= self.state.now && wanted <= at && self.state.timers.first().1 > at.0);
+        self.pass(at.0);
+        let s = &mut self.state;
+        let id = s.interface.requests.take();
+        let index = s.interface.submitted;
+        s.interface.submitted += 1;
+        let r = &mut s.interface.requests[id];
+        r.host.begin(index, tag, command, [wanted, at]);
+        r.host.charge_host(self.shape.host.submit_latency);
+        s.interface.arrived.push(&mut s.timers, at.0 + self.shape.host.submit_latency.0, id);
+        self.observe_request(id, RequestStep::Submitted { command, wanted });
+        Ok(index)
+    }
+
+    /// Number of host writes under way, and when the host wanted the oldest.
+    pub fn waiting_writes(&self) -> Option<(u32, SimTime)> {
+        let i = &self.state.interface;
+        let requests = i.requests.in_use().into_iter().map(|id| &i.requests[id].host);
+        let arrived: Vec<u64> =
+            requests.filter(|h| h.command.op == HostOp::Write).map(|h| h.arrived).collect();
+        Some((arrived.len() as u32, SimTime(arrived.iter().copied().min()?)))
+    }
+
+    /// A request has come to pblk, or a read that pblk sends by itself to the device.
+    pub(super) fn arrived(&mut self) {
+        let s = &mut self.state;
+        match untagged(s.interface.arrived.pop(&mut s.timers)) {
+            Work::Request(id) => self.begin(id),
+            Work::Moved(id) => self.read_moved(id),
+            Work::Metadata => self.read_metadata(),
+            work => unreachable!("{work:?} comes to the device by another way"),
+        }
+    }
+
+    /// Send a read to the device that pblk makes by itself. It costs the host as much as a request.
+    pub(super) fn send_read(&mut self, work: Work) {
+        let s = &mut self.state;
+        let at = s.now + self.shape.host.submit_latency.0;
+        s.interface.arrived.push(&mut s.timers, at, tagged(work.into()));
+    }
+
+    /// Begin a request of the host.
+    fn begin(&mut self, id: u32) {
+        let s = &mut self.state;
+        let Command { op, offset, bytes } = s.interface.requests[id].host.command;
+        let inside = bytes > 0
+            && offset.checked_add(u64::from(bytes)).is_some_and(|end| end <= self.shape.host_bytes());
+        if op != HostOp::Flush && !inside {
+            s.interface.requests[id].host.status = Status::OutOfRange;
+            return self.complete(id);
+        }
+        match op {
+            HostOp::Read => self.read(id),
+            HostOp::Write => self.write(id),
+            HostOp::Trim => self.trim(id),
+            HostOp::Flush => self.flush(id),
+        }
+    }
+
+    /// The sectors that a command covers, wholly or in part.
+    pub(super) fn sectors_of(&self, id: u32) -> std::ops::Range<u32> {
+        let Command { offset, bytes, .. } = self.state.interface.requests[id].host.command;
+        let end = offset + u64::from(bytes);
+        sector_of(offset).0..sector_of(end + super::array::SECTOR - 1).0
+    }
+
+    /// End a command that no data of the device belong to.
+    #[inline]
+    pub(super) fn complete(&mut self, id: u32) {
+        self.observe_request(id, RequestStep::Held);
+        self.tell_host(Work::Request(id));
+        let latency = self.shape.host.complete_latency.0;
+        self.state.interface.requests[id].host.ledger.charge(Cause::HOST_LATENCY, latency);
+    }
+
+    /// Tell the host, after its fixed time, that something without data has ended.
+    #[inline]
+    pub(super) fn tell_host(&mut self, work: Work) {
+        let s = &mut self.state;
+        let at = s.now + self.shape.host.complete_latency.0;
+        s.interface.done.push(&mut s.timers, at, tagged(work.into()));
+    }
+
+    /// Send data to the host from now on. Returns when the link is granted, and when they have arrived.
+    #[inline]
+    pub(super) fn send_up(&mut self, bytes: u64) -> (u64, u64) {
+        let s = &mut self.state;
+        let (begin, span) = s.interface.up.grant(s.now, bytes, self.shape.host.link_rate);
+        (begin, begin + span)
+    }
+
+    /// Note that the last data of a command are up at `at`.
+    #[inline]
+    pub(super) fn data_up_at(&mut self, at: u64, work: Work) {
+        let s = &mut self.state;
+        let at = at + self.shape.host.complete_latency.0;
+        s.interface.data_up.push(&mut s.timers, at, tagged(work.into()));
+    }
+
+    /// Let the controller of the device do the reads of one vector command, which reaches it now. Each is submitted
+    /// when the sectors up to its own are through.
+    pub(super) fn pass_reads(&mut self, ops: &[OpId]) {
+        let s = &mut self.state;
+        let from = s.now;
+        let command = self.shape.command_ns;
+        let sectors = |op: OpId| u64::from(self.flash.op(op).cmd.units.count_ones());
+        let all: u64 = ops.iter().map(|&op| sectors(op)).sum();
+        let begin = s.interface.reads.serve(from, command + all * self.shape.read_sector_ns);
+        let mut through = begin + command;
+        for &op in ops {
+            through += sectors(op) * self.shape.read_sector_ns;
+            s.interface.before[op.number() as usize] = (begin - from, through - begin);
+            s.interface.to_read.push(&mut s.timers, through, op.number());
+        }
+    }
+
+    /// Send a program or an erase to the device, with `bytes` of data and `sectors` that the controller counts.
+    pub(super) fn pass_write(&mut self, op: OpId, bytes: u64, sectors: u64) {
+        let s = &mut self.state;
+        let sent = s.now + self.shape.host.submit_latency.0;
+        let arrived = match bytes {
+            0 => sent,
+            _ => {
+                let (begin, span) = s.interface.down.grant(sent, bytes, self.shape.host.link_rate);
+                begin + span
+            }
+        };
+        let command = self.shape.command_ns;
+        let begin = s.interface.writes.serve(arrived, command + sectors * self.shape.write_sector_ns);
+        // The sectors of a command limit the rate: what follows waits for them, the command itself does not.
+        s.interface.to_write.push(&mut s.timers, begin + command, op.number());
+    }
+
+    pub(super) fn submit_next_read(&mut self) {
+        let s = &mut self.state;
+        let op = OpId::of(s.interface.to_read.pop(&mut s.timers));
+        let (waited, own) = s.interface.before[op.number() as usize];
+        self.submit_op(op);
+        if matches!(Work::from(self.flash.op(op).cmd.owner), Work::Request(_)) {
+            let mut ledger = Ledger::new();
+            ledger.charge(Cause::CONTROLLER_WAIT, waited);
+            ledger.charge(Cause::CONTROLLER, own);
+            self.flash.add_to_ledger(op, &ledger);
+        }
+    }
+
+    pub(super) fn submit_next_write(&mut self) {
+        let s = &mut self.state;
+        let op = OpId::of(s.interface.to_write.pop(&mut s.timers));
+        self.submit_op(op);
+    }
+
+    fn submit_op(&mut self, op: OpId) {
+        let submitted = self.flash.submit(op);
+        debug_assert_eq!(submitted, Submitted::Taken, "nothing joins, and no LUN is closed");
+    }
+
+    /// Fire the next event of the flash, which is due.
+    #[inline]
+    pub(super) fn fire_flash(&mut self) {
+        match self.flash.fire() {
+            Fact::Nothing | Fact::Transferred(_) => {}
+            Fact::Sensed(op) => {
+                let mut next = Some(op);
+                while let Some(op) = next {
+                    next = self.flash.bring_out(op);
+                }
+            }
+            Fact::Ended(op) => {
+                let mut next = Some(op);
+                while let Some(op) = next {
+                    next = self.flash.end(op);
+                    let FlashCommand { kind, owner, .. } = self.flash.op(op).cmd;
+                    self.flash.free(op);
+                    if kind == OpKind::Program {
+                        self.state.counters.rows_programmed += 1;
+                    }
+                    self.tell_host(owner.into());
+                }
+            }
+            Fact::Decoded(op) => match Work::from(self.flash.op(op).cmd.owner) {
+                Work::Request(id) => self.read_arrived(op, id),
+                Work::Moved(id) => self.moved_arrived(op, id),
+                Work::Metadata => self.metadata_arrived(op),
+                work => unreachable!("a read for {work:?}"),
+            },
+        }
+    }
+
+    /// Data of a command are up. Returns whether a command of the host has ended.
+    pub(super) fn data_are_up(&mut self, completed: &mut impl FnMut(&Completion<'_>)) -> bool {
+        let s = &mut self.state;
+        match untagged(s.interface.data_up.pop(&mut s.timers)) {
+            Work::Request(id) => {
+                self.deliver(id, completed);
+                return true;
+            }
+            Work::Moved(id) => self.moved_read(id),
+            Work::Metadata => self.metadata_read(),
+            work => unreachable!("{work:?} has no data"),
+        }
+        false
+    }
+
+    /// Something without data has ended, and the host hears of it. Returns whether a command of the host has ended.
+    pub(super) fn heard(&mut self, completed: &mut impl FnMut(&Completion<'_>)) -> bool {
+        let s = &mut self.state;
+        match untagged(s.interface.done.pop(&mut s.timers)) {
+            Work::Request(id) => {
+                self.deliver(id, completed);
+                return true;
+            }
+            Work::Unit(unit) => self.programmed(unit),
+            Work::Erase(position) => self.erased(position),
+            work => unreachable!("{work:?} has data"),
+        }
+        false
+    }
+
+    fn deliver(&mut self, id: u32, completed: &mut impl FnMut(&Completion<'_>)) {
+        let s = &mut self.state;
+        let r = &s.interface.requests[id];
+        if r.host.command.op == HostOp::Read {
+            s.counters.reads += 1;
+            s.counters.media_errors += u64::from(r.host.status == Status::MediaError);
+            let met = self.flash.met(id);
+            s.counters.gc_blocked_reads += u64::from(met.collection);
+            s.counters.queued_behind_reads += u64::from(met.queued_behind && !met.collection);
+        }
+        completed(&r.host.completion(s.now, &[]));
+        self.flash.track(id);
+        s.interface.requests.give(id);
+    }
+
+    /// Nanoseconds up to now in which the link moved data: to the host, and from it.
+    pub(super) fn link_ns(&self) -> [u64; 2] {
+        let (i, now) = (&self.state.interface, self.state.now);
+        [i.up.moved(now), i.down.moved(now)]
+    }
+
+    /// Report a step of the request in this slot to the observer.
+    #[inline]
+    pub(super) fn observe_request(&mut self, id: u32, step: RequestStep) {
+        let (request, at) = (self.state.interface.requests[id].host.index, SimTime(self.state.now));
+        self.flash.observer_mut().request(&RequestEvent { request, at, step });
+    }
+}
+
+/// The sector that holds a byte of the host's address space.
+#[inline]
+fn sector_of(offset: u64) -> crate::address::Lpn {
+    crate::address::Lpn((offset / super::array::SECTOR) as u32)
+}

@@ -1,0 +1,351 @@
+//! The states of lines, and the lists on which they wait for collection.
+//!
+//! A line is free, then open, then closed, then a victim, and free again. Freed lines queue behind the others: the
+//! order of use is the order of freeing, and that is all wear levelling there is. A line counts its sectors as valid
+//! before they are written. It is freed when nothing refers to it: no sector of it is in the ring, no read of it is
+//! under way, and collection has copied what was valid.
+
+use crate::containers::NONE;
+use crate::containers::list::{Link, List};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// The state of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum State {
+    /// It holds nothing. Its chunks are erased before they are written, but for those of a new device.
+    Free,
+    /// Being erased or written.
+    Open,
+    /// All of it is on flash.
+    Closed,
+    /// Collection moves its sectors, or has moved them.
+    Victim,
+    /// Too few of its chunks are good.
+    Bad,
+}
+
+/// The lists of closed lines, in the order in which collection takes from them; from the last it takes none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Group {
+    /// A program has failed.
+    WriteError,
+    /// Nothing is valid.
+    Full,
+    /// Less than a quarter of the line is valid.
+    High,
+    /// Less than half.
+    Mid,
+    /// Less than all that it can hold.
+    Low,
+    /// All that it can hold is valid.
+    Empty,
+}
+
+impl Group {
+    const COUNT: usize = 6;
+    /// The lists from which victims are chosen for space, in order.
+    pub const FOR_SPACE: [Group; 4] = [Group::WriteError, Group::High, Group::Mid, Group::Low];
+}
+
+/// A line.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Line {
+    /// Its state.
+    pub state: State,
+    /// Its place in the order in which lines were taken for writing.
+    pub sequence: u64,
+    /// Sectors that count as valid.
+    pub valid: u32,
+    /// Sectors that it can hold, without metadata and bad chunks.
+    pub capacity: u32,
+    /// Good chunks.
+    pub chunks: u32,
+    /// What keeps it from being freed: its life up to collection, sectors in the ring, reads, sectors being moved.
+    pub references: u32,
+    /// Sectors mapped to it whose ring slots are not used again yet.
+    pub in_ring: u32,
+    /// Whether a program has failed.
+    pub write_error: bool,
+    /// Whether it was never written, so that its chunks need no erase.
+    pub fresh: bool,
+    /// The list on which it is, if it is closed.
+    group: Option<Group>,
+}
+
+/// All lines.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Lines {
+    all: Vec<Line>,
+    /// Free lines, in the order in which they will be used.
+    free: VecDeque<u32>,
+    groups: [List; Group::COUNT],
+    links: Vec<Link>,
+    /// Lines taken so far.
+    taken: u64,
+    /// Free chunks as the rate limiter counts them: those of the line that is being erased are free.
+    pub free_chunks: u32,
+    /// Sectors of a line, bad chunks included.
+    sectors: u32,
+}
+
+impl Lines {
+    /// New lines, given the good chunks and the capacity of each: `None` for a line that cannot be used.
+    pub fn new(sectors: u32, lines: impl Iterator<Item = Option<(u32, u32)>>) -> Lines {
+        let line = |good: Option<(u32, u32)>| {
+            let (chunks, capacity) = good.unwrap_or((0, 0));
+            Line {
+                state: if good.is_some() { State::Free } else { State::Bad },
+                sequence: 0,
+                valid: 0,
+                capacity,
+                chunks,
+                references: 0,
+                in_ring: 0,
+                write_error: false,
+                fresh: true,
+                group: None,
+            }
+        };
+        let all: Vec<Line> = lines.map(line).collect();
+        let usable = |&line: &u32| all[line as usize].state == State::Free;
+        let free: VecDeque<u32> = (0..all.len() as u32).filter(usable).collect();
+        Lines {
+            free_chunks: all.iter().map(|line| line.chunks).sum(),
+            groups: Default::default(),
+            links: vec![Link::default(); all.len()],
+            taken: 0,
+            sectors,
+            free,
+            all,
+        }
+    }
+
+    /// A line.
+    #[inline]
+    pub fn line(&self, line: u32) -> &Line {
+        &self.all[line as usize]
+    }
+
+    /// A line, to change what no list depends on.
+    #[inline]
+    pub fn line_mut(&mut self, line: u32) -> &mut Line {
+        &mut self.all[line as usize]
+    }
+
+    /// Number of lines, bad ones included.
+    pub fn count(&self) -> u32 {
+        self.all.len() as u32
+    }
+
+    /// Free lines.
+    pub fn free(&self) -> u32 {
+        self.free.len() as u32
+    }
+
+    /// Lines taken for writing so far.
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// Take the line that has been free the longest, to erase and write it.
+    pub fn take(&mut self) -> Option<u32> {
+        let number = self.free.pop_front()?;
+        self.taken += 1;
+        let line = &mut self.all[number as usize];
+        line.state = State::Open;
+        line.sequence = self.taken;
+        line.valid = line.capacity;
+        line.references = 1;
+        line.write_error = false;
+        Some(number)
+    }
+
+    /// Note that all of a line is on flash.
+    pub fn close(&mut self, line: u32) {
+        let l = &mut self.all[line as usize];
+        l.state = State::Closed;
+        l.fresh = false;
+        self.file(line);
+    }
+
+    /// Put a closed line on the list where it belongs. Returns whether it has become one without valid sectors.
+    fn file(&mut self, line: u32) -> bool {
+        let l = &self.all[line as usize];
+        let group = if l.write_error {
+            Group::WriteError
+        } else if l.valid == 0 {
+            Group::Full
+        } else if l.valid < self.sectors / 4 {
+            Group::High
+        } else if l.valid < self.sectors / 2 {
+            Group::Mid
+        } else if l.valid < l.capacity {
+            Group::Low
+        } else {
+            Group::Empty
+        };
+        if l.group == Some(group) {
+            return false;
+        }
+        self.unlist(line);
+        self.groups[group as usize].push_back(&mut self.links, line);
+        self.all[line as usize].group = Some(group);
+        group == Group::Full
+    }
+
+    fn unlist(&mut self, line: u32) {
+        if let Some(group) = self.all[line as usize].group.take() {
+            self.groups[group as usize].remove(&mut self.links, line);
+        }
+    }
+
+    /// Count sectors of a line as no longer valid. Returns whether it is closed and nothing of it is valid any more.
+    #[inline]
+    pub fn invalidate(&mut self, line: u32, sectors: u32) -> bool {
+        let l = &mut self.all[line as usize];
+        debug_assert!(l.valid >= sectors, "line {line} has {} valid sectors, not {sectors}", l.valid);
+        l.valid -= sectors;
+        l.state == State::Closed && self.file(line)
+    }
+
+    /// Add to what keeps a line from being freed.
+    #[inline]
+    pub fn refer(&mut self, line: u32, count: u32) {
+        self.all[line as usize].references += count;
+    }
+
+    /// Take from it. Returns whether nothing keeps the line any more: the caller frees it.
+    #[inline]
+    pub fn release(&mut self, line: u32, count: u32) -> bool {
+        let l = &mut self.all[line as usize];
+        l.references -= count;
+        l.references == 0
+    }
+
+    /// Lines on a list.
+    pub fn listed(&self, group: Group) -> u32 {
+        self.groups[group as usize].len()
+    }
+
+    /// The first line on a list.
+    pub fn first(&self, group: Group) -> Option<u32> {
+        Some(self.groups[group as usize].head()).filter(|&line| line != NONE)
+    }
+
+    /// The line of a list with the fewest valid sectors, of those without sectors in the ring; the first of several.
+    pub fn fewest_valid(&self, group: Group) -> Option<u32> {
+        let list = &self.groups[group as usize];
+        let next = |&at: &u32| Some(list.after(&self.links, at)).filter(|&line| line != NONE);
+        let lines = std::iter::successors(self.first(group), next);
+        lines.filter(|&line| self.line(line).in_ring == 0).min_by_key(|&line| self.line(line).valid)
+    }
+
+    /// Choose a closed line as a victim.
+    pub fn choose(&mut self, line: u32) {
+        debug_assert_eq!(self.line(line).state, State::Closed);
+        self.unlist(line);
+        self.all[line as usize].state = State::Victim;
+    }
+
+    /// Free a victim that nothing refers to.
+    pub fn free_up(&mut self, line: u32) {
+        let l = &mut self.all[line as usize];
+        debug_assert!(l.state == State::Victim && l.references == 0 && l.in_ring == 0);
+        l.state = State::Free;
+        l.valid = 0;
+        self.free_chunks += l.chunks;
+        self.free.push_back(line);
+    }
+
+    /// Check the lists and the counts against the states of all lines.
+    ///
+    /// # Errors
+    /// The first law that is broken.
+    pub fn audit(&self) -> Result<(), String> {
+        let mut free: Vec<u32> = self.free.iter().copied().collect();
+        free.sort_unstable();
+        let is = |state| (0..).zip(&self.all).filter(move |(_, l)| l.state == state).map(|(i, _)| i);
+        law!(is(State::Free).eq(free.iter().copied()), "the free lines are not those on the list");
+        let mut listed = Vec::new();
+        for (number, list) in self.groups.iter().enumerate() {
+            for line in list.walk(&self.links, "a list of lines")? {
+                law!(self.line(line).group.is_some_and(|g| g as usize == number), "line {line} is misfiled");
+                listed.push(line);
+            }
+        }
+        listed.sort_unstable();
+        law!(is(State::Closed).eq(listed.iter().copied()), "the closed lines are not those on lists");
+        for (i, l) in self.all.iter().enumerate() {
+            law!(l.valid <= l.capacity, "line {i} has {} valid sectors of {}", l.valid, l.capacity);
+            law!(
+                l.in_ring <= l.references,
+                "line {i}: {} sectors in the ring, {} references",
+                l.in_ring,
+                l.references
+            );
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(count: usize) -> Lines {
+        Lines::new(100, std::iter::repeat_n(Some((4, 90)), count))
+    }
+
+    /// Take and close a line.
+    fn close(l: &mut Lines) -> u32 {
+        let line = l.take().expect("a free line");
+        l.close(line);
+        line
+    }
+
+    #[test]
+    fn lines_are_used_in_the_order_in_which_they_were_freed() {
+        let mut l = lines(4);
+        let used = [close(&mut l), close(&mut l), close(&mut l)];
+        assert_eq!(used, [0, 1, 2]);
+        for line in [1, 0] {
+            l.invalidate(line, 90);
+            l.choose(line);
+            assert!(l.release(line, 1));
+            l.free_up(line);
+        }
+        assert_eq!([l.take(), l.take(), l.take(), l.take()], [Some(3), Some(1), Some(0), None]);
+        assert_eq!(l.line(0).sequence, 6);
+        l.audit().expect("sound");
+    }
+
+    #[test]
+    fn closed_lines_are_filed_by_their_valid_sectors() {
+        let mut l = lines(2);
+        let line = close(&mut l);
+        let group = |l: &Lines| l.line(line).group;
+        assert_eq!(group(&l), Some(Group::Empty));
+        for (less, then) in
+            [(1, Group::Low), (39, Group::Low), (1, Group::Mid), (25, Group::High), (23, Group::High)]
+        {
+            assert!(!l.invalidate(line, less));
+            assert_eq!(group(&l), Some(then), "{} are valid", l.line(line).valid);
+        }
+        assert!(l.invalidate(line, 1), "nothing is valid");
+        assert_eq!((group(&l), l.first(Group::Full)), (Some(Group::Full), Some(line)));
+        l.audit().expect("sound");
+    }
+
+    #[test]
+    fn lines_with_sectors_in_the_ring_are_no_victims() {
+        let mut l = lines(3);
+        let (a, b) = (close(&mut l), close(&mut l));
+        l.invalidate(a, 30);
+        l.invalidate(b, 20);
+        l.line_mut(a).in_ring = 1;
+        assert_eq!(l.fewest_valid(Group::Low), Some(b));
+        l.line_mut(a).in_ring = 0;
+        assert_eq!(l.fewest_valid(Group::Low), Some(a));
+    }
+}

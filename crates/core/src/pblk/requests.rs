@@ -1,0 +1,313 @@
+//! Requests of the host: reads of ring and device, writes into the ring, trims and flushes.
+
+use super::drive::Pblk;
+use super::interface::Work;
+use super::ring::{Entry, Origin, Place as RingPlace};
+use crate::address::{Lpn, Ppa};
+use crate::flash::{FlashCommand, OpId};
+use crate::ftl::map::Place;
+use crate::nand::OpKind;
+use crate::observer::{Observer, RequestStep};
+use tailcut_units::{Cause, Occupant, Status};
+
+impl<O: Observer> Pblk<O> {
+    /// Look up a read, and send what is on flash to the device as one vector command.
+    pub(super) fn read(&mut self, id: u32) {
+        let sectors = self.sectors_of(id);
+        let serial = self.state.interface.requests[id].host.index;
+        let mut in_memory = 0;
+        let mut ops = std::mem::take(&mut self.state.interface.scratch);
+        for lpn in sectors.map(Lpn) {
+            match self.map.lookup(lpn) {
+                Place::Flash(sector) => {
+                    let read = FlashCommand { tag: id, serial, ..FlashCommand::BLANK };
+                    self.add_read(&mut ops, Occupant::UserRead, Work::Request(id), sector, lpn, read);
+                }
+                Place::Buffer(slot) => {
+                    debug_assert!(self.state.ring.holds(slot, lpn), "the map points to another's slot");
+                    self.state.counters.buffer_hits += 1;
+                    in_memory += super::array::SECTOR;
+                }
+                Place::Unmapped => {
+                    self.state.counters.unmapped_reads += 1;
+                    in_memory += super::array::SECTOR;
+                }
+            }
+        }
+        self.observe_request(id, RequestStep::Translated(in_memory));
+        self.state.interface.requests[id].remaining = ops.len() as u32;
+        self.state.counters.flash_reads += ops.len() as u64;
+        if ops.is_empty() {
+            self.complete(id);
+        } else {
+            self.pass_reads(&ops);
+        }
+        ops.clear();
+        self.state.interface.scratch = ops;
+    }
+
+    /// Add a sector to a vector read. Sectors of one page index of a LUN are read together. The line is not freed
+    /// before its data are there.
+    pub(super) fn add_read(
+        &mut self,
+        ops: &mut Vec<OpId>,
+        occupant: Occupant,
+        work: Work,
+        sector: Ppa,
+        lpn: Lpn,
+        of: FlashCommand,
+    ) {
+        debug_assert_eq!(self.map.owner(sector), lpn, "the record beside the sector names its address");
+        let place = self.shape.place(sector);
+        let (mask, codewords) = (1u64 << (sector - place.unit), self.shape.codewords);
+        self.state.lines.refer(place.line, 1);
+        let same = |&&op: &&OpId| self.flash.op(op).cmd.ppa == place.unit;
+        if let Some(&op) = ops.iter().rev().find(same) {
+            let cmd = self.flash.order_mut(op);
+            cmd.planes |= 1 << place.plane;
+            cmd.units |= mask;
+            cmd.codewords += codewords;
+            cmd.bytes += super::array::SECTOR as u32;
+            return;
+        }
+        ops.push(self.flash.order(FlashCommand {
+            kind: OpKind::Read,
+            occupant,
+            owner: work.into(),
+            unit: self.shape.unit_at(place.position),
+            page: place.page,
+            planes: 1 << place.plane,
+            codewords,
+            block: place.line,
+            extent: place.line,
+            ppa: place.unit,
+            units: mask,
+            bytes: super::array::SECTOR as u32,
+            ..of
+        }));
+    }
+
+    /// A read has its data. Let go of its line. Returns the bytes that go to the host.
+    pub(super) fn end_read(&mut self, op: OpId) -> u64 {
+        let FlashCommand { extent, units, bytes, .. } = self.flash.op(op).cmd;
+        self.state.counters.read_failures += u64::from(self.flash.has_failed(op));
+        self.flash.free(op);
+        self.release(extent, units.count_ones());
+        u64::from(bytes)
+    }
+
+    /// Take references from a line. It is freed at the end of the event if none is left.
+    #[inline]
+    pub(super) fn release(&mut self, line: u32, count: u32) {
+        if self.state.lines.release(line, count) {
+            self.state.released.push(line);
+        }
+    }
+
+    /// Data of a host read are decoded: they go to the host.
+    pub(super) fn read_arrived(&mut self, op: OpId, id: u32) {
+        let failed = self.flash.has_failed(op);
+        let ledger = self.flash.op(op).ledger;
+        let bytes = self.end_read(op);
+        let r = &mut self.state.interface.requests[id];
+        r.remaining -= 1;
+        let last = r.remaining == 0;
+        if failed {
+            r.host.status = Status::MediaError;
+        }
+        let now = self.state.now;
+        let (begin, end) = self.send_up(bytes);
+        if last {
+            // A request split into operations takes the ledger of the operation that arrives last.
+            let latency = self.shape.host.complete_latency.0;
+            let to = &mut self.state.interface.requests[id].host.ledger;
+            to.merge(&ledger);
+            to.charge(Cause::HOST_LINK_WAIT, begin - now);
+            to.charge(Cause::HOST_LINK, end - begin);
+            to.charge(Cause::HOST_LATENCY, latency);
+            self.data_up_at(end, Work::Request(id));
+        }
+    }
+
+    /// Begin a write: its sectors enter the ring in order, behind those of other writes that wait.
+    pub(super) fn write(&mut self, id: u32) {
+        let sectors = self.sectors_of(id);
+        let s = &mut self.state;
+        let waits = s.interface.waits.settle(s.now);
+        let r = &mut s.interface.requests[id];
+        (r.next, r.end, r.waits) = (sectors.start, sectors.end, waits);
+        s.interface.room.push_back(id);
+        if s.interface.room.len() == 1 {
+            self.admit();
+        }
+    }
+
+    /// Let writes and collected sectors into the ring as far as room and the rate limiter allow, and let the writer
+    /// take them.
+    pub(super) fn admit(&mut self) {
+        loop {
+            let users = self.admit_users();
+            let moved = self.write_moved();
+            if !users && !moved {
+                break;
+            }
+            self.run_writer();
+        }
+        self.note_wait();
+    }
+
+    /// Let writes in. Returns whether any sector entered.
+    fn admit_users(&mut self) -> bool {
+        let mut any = false;
+        while let Some(&id) = self.state.interface.room.front() {
+            let r = &self.state.interface.requests[id];
+            let (from, count) = (r.next, (r.end - r.next).min(self.state.ring.most_of_a_write()));
+            if !self.state.limiter.admits_user() || !self.state.ring.has_room(count) {
+                break;
+            }
+            self.reuse_slots(count);
+            for lpn in from..from + count {
+                self.insert_user(Lpn(lpn));
+            }
+            let s = &mut self.state;
+            s.limiter.user_enters(count, s.now);
+            s.counters.host_units_written += u64::from(count);
+            any = true;
+            let r = &mut s.interface.requests[id];
+            r.next += count;
+            if r.next < r.end {
+                continue;
+            }
+            let waits = s.interface.waits.settle(s.now);
+            let r = &mut s.interface.requests[id];
+            waits.charge(&r.waits, &mut r.host.ledger);
+            s.interface.room.pop_front();
+            self.complete(id);
+        }
+        any
+    }
+
+    /// Put a sector of a user into the ring, whose slot is free. Its old copy on flash is invalid at once.
+    #[inline]
+    pub(super) fn insert_user(&mut self, lpn: Lpn) {
+        let place = self.state.ring.insert(lpn, Origin::User, Ppa::NONE);
+        let slot = self.state.ring.slot(place);
+        if let Place::Flash(old) = self.map.set_buffer(lpn, slot) {
+            self.invalidate(old);
+        }
+    }
+
+    /// Note that the sector on flash is no longer valid.
+    #[inline]
+    pub(super) fn invalidate(&mut self, sector: Ppa) {
+        self.map.clear_valid(sector);
+        let line = self.shape.line_of(sector);
+        if self.state.lines.invalidate(line, 1) {
+            self.wake_collection();
+        }
+    }
+
+    /// Make slots for `count` sectors.
+    #[inline]
+    pub(super) fn reuse_slots(&mut self, count: u32) {
+        self.switch_slots(self.state.ring.needed_by(count));
+    }
+
+    /// For each sector of the ring before `until`, let the map point to the device if it still points to the slot; else
+    /// the sector is invalid there now.
+    pub(super) fn switch_slots(&mut self, until: RingPlace) {
+        let (map, shape) = (&mut self.map, &self.shape);
+        let s = &mut self.state;
+        let (lines, released) = (&mut s.lines, &mut s.released);
+        let (mut users, mut collected, mut emptied) = (0, 0, false);
+        s.ring.switch(until, |slot: u32, entry: &Entry| {
+            match entry.origin {
+                Origin::User => users += 1,
+                Origin::Gc => collected += 1,
+            }
+            if entry.lba == Lpn::NONE {
+                return;
+            }
+            let line = shape.line_of(entry.media);
+            let l = lines.line_mut(line);
+            l.in_ring -= 1;
+            if map.is_buffered_in(entry.lba, slot) {
+                map.set_flash(entry.lba, entry.media);
+                map.set_valid(entry.media);
+            } else {
+                emptied |= lines.invalidate(line, 1);
+            }
+            let mut release = |line| {
+                if lines.release(line, 1) {
+                    released.push(line);
+                }
+            };
+            release(line);
+            if entry.source != Ppa::NONE {
+                release(shape.line_of(entry.source));
+            }
+        });
+        s.limiter.leaves(users, collected);
+        if emptied {
+            self.wake_collection();
+        }
+    }
+
+    /// Note for what the first waiting write waits from now on.
+    fn note_wait(&mut self) {
+        let s = &mut self.state;
+        if s.interface.room.is_empty() {
+            return;
+        }
+        let cause = if !s.limiter.admits_user() {
+            Cause::ADMISSION
+        } else if s.writer.waits_for_lun() {
+            Cause::LUN_SEMAPHORE
+        } else {
+            Cause::RING_ROOM
+        };
+        s.interface.waits.turn_to(cause, s.now);
+    }
+
+    /// Forget what the sectors hold. What is on flash is invalid at once, what is in the ring when its slot is used
+    /// again.
+    pub(super) fn trim(&mut self, id: u32) {
+        // A sector is trimmed only if all of it is named.
+        let command = self.state.interface.requests[id].host.command;
+        let sector = super::array::SECTOR;
+        let (from, to) =
+            (command.offset.div_ceil(sector), (command.offset + u64::from(command.bytes)) / sector);
+        for lpn in (from as u32)..(to as u32).max(from as u32) {
+            if let Place::Flash(old) = self.map.trim(Lpn(lpn)) {
+                self.invalidate(old);
+            }
+            self.state.counters.trimmed += 1;
+        }
+        self.complete(id);
+        self.admit();
+    }
+
+    /// A flush ends when all that is in the ring now is on flash.
+    pub(super) fn flush(&mut self, id: u32) {
+        let s = &mut self.state;
+        // Writes that wait before the ring have not been acknowledged.
+        match s.ring.flush() {
+            None => self.complete(id),
+            Some(last) => {
+                s.interface.flushes.push_back((last, id));
+                self.run_writer();
+                self.admit();
+            }
+        }
+    }
+
+    /// End the flushes that waited for nothing later than `synced`.
+    pub(super) fn end_flushes(&mut self, synced: RingPlace) {
+        while let Some(&(last, id)) = self.state.interface.flushes.front()
+            && last < synced
+        {
+            self.state.interface.flushes.pop_front();
+            self.complete(id);
+        }
+    }
+}

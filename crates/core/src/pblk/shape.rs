@@ -1,0 +1,348 @@
+//! Everything that is derived from a configuration: checked once, constant afterwards.
+
+use super::array::{Array, MOST_VECTOR, SECTOR, Spot};
+use super::provision::Provision;
+use crate::address::{BusyUnit, Ppa};
+use crate::config::{DeviceConfig, HostConfig};
+use crate::divider::Divider;
+use crate::figures::Capacity;
+use crate::flash::setup::Parts;
+use crate::ftl::config::CapacityRule;
+use crate::ftl::map::Fill;
+use crate::nand::blocks::{Blocks, factory_bad};
+use crate::nand::config::{BusyKind, EnergyConfig};
+use crate::policy::PolicyContext;
+use crate::problem::{ConfigProblem, refuse};
+use tailcut_units::Span;
+
+/// Sectors that a program of upper pages must be ahead, in pages of one plane (the driver of OCSSD 1.2 devices).
+const PAIRED_PAGES: u64 = 8;
+
+/// The place of a sector on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its line: the index of its chunk on the LUN.
+    pub line: u32,
+    /// LUN position.
+    pub position: u32,
+    /// Page in the blocks of the chunk.
+    pub page: u32,
+    /// Plane of the LUN.
+    pub plane: u32,
+    /// The first sector of its write unit.
+    pub unit: Ppa,
+}
+
+/// The values derived from a drive's configuration.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// The device.
+    pub array: Array,
+    /// The sizes of metadata, ring and reserve.
+    pub provision: Provision,
+    /// Capacity arithmetic.
+    pub capacity: Capacity,
+    /// Sectors that the host addresses.
+    pub sectors: u32,
+    /// LUNs.
+    pub luns: u32,
+    /// Sectors of a line.
+    pub line_sectors: u32,
+    /// Write units of a line.
+    pub line_units: u32,
+    /// Chunks that the rate limiter keeps from users.
+    pub reserve: u32,
+    /// By line and LUN position: whether the chunk is bad. Empty if none is.
+    pub bad: Vec<bool>,
+    /// Bad blocks of the planes, as the flash knows them.
+    pub bad_blocks: Vec<Vec<u32>>,
+    /// Planes of a LUN.
+    pub planes: u32,
+    /// Codewords of a sector.
+    pub codewords: u32,
+    /// The flash.
+    pub parts: Parts,
+    /// Power of the array.
+    pub energy: EnergyConfig,
+    /// Growth of the raw bit error rate with suspensions of erases, for 1,000.
+    pub rber_growth: f64,
+    /// The host side.
+    pub host: HostConfig,
+    /// Controller time of a command, ns.
+    pub command_ns: u64,
+    /// Controller time of each sector that is read, ns.
+    pub read_sector_ns: u64,
+    /// Controller time of each sector that is programmed, ns.
+    pub write_sector_ns: u64,
+    /// Whether an erase takes the semaphore of its LUN.
+    pub erase_semaphore: bool,
+    /// The context that policies are created with.
+    pub context: PolicyContext,
+    /// The run's seed.
+    pub seed: u64,
+    by_line: Divider,
+    by_unit: Divider,
+    by_luns: Divider,
+    by_page: Divider,
+}
+
+impl Shape {
+    /// Check a configuration and derive everything that follows from it.
+    ///
+    /// # Errors
+    /// The first key that pblk cannot have, and what is allowed.
+    pub fn new(c: &DeviceConfig, seed: u64) -> Result<Shape, ConfigProblem> {
+        check(c)?;
+        let (g, unit) = (&c.geometry, c.ftl.mapping_unit);
+        let sectors_per_page = (g.page / unit) as u32;
+        let write_unit = sectors_per_page * g.planes;
+        let array = Array {
+            channels: g.channels,
+            luns_per_channel: g.chips_per_channel * g.dies_per_chip,
+            lines: g.blocks,
+            chunk: write_unit * g.pages,
+            write_unit,
+            cunits: (PAIRED_PAGES * g.page / unit) as u32,
+        };
+        array.check()?;
+        let luns = array.luns();
+        let bad_blocks = factory_bad(g, &c.fault, seed);
+        let bad = bad_chunks(&array, g.planes, &bad_blocks);
+        let bad_count = bad.iter().filter(|&&bad| bad).count() as u32;
+        let good = array.lines * luns - bad_count;
+        let percent = percent(c)?;
+        let provision = Provision::new(&array, good, percent, c.pblk.kernel, c.pblk.ring)?;
+        let line_sectors = array.line_sectors() as u32;
+        let raw = u64::from(array.lines) * u64::from(line_sectors) * SECTOR;
+        let user = provision.capacity * SECTOR;
+        let lost = u64::from(bad_count) * u64::from(array.chunk) * SECTOR;
+        let context = context(c, &array, seed);
+        let parts = Parts::new(c, &context, g.page * u64::from(g.planes), seed)?;
+        let reserve = provision.reserve;
+        if provision.high <= reserve {
+            let problem = format!(
+                "the rate limiter lets users write without limit from {} free chunks on and not at all up to {reserve}: more over-provisioning or more blocks are needed",
+                provision.high
+            );
+            return refuse("ftl.over_provisioning", problem);
+        }
+        let most_write = provision.ring - 1 - provision.back;
+        if most_write < write_unit {
+            return refuse("pblk.ring", format!("{} entries hold no write unit", provision.ring));
+        }
+        Ok(Shape {
+            luns,
+            line_sectors,
+            line_units: line_sectors / write_unit,
+            sectors: provision.capacity as u32,
+            reserve,
+            capacity: Capacity {
+                raw,
+                bad: lost,
+                user,
+                parity: 0,
+                reserved: u64::from(provision.metadata + reserve) * u64::from(array.chunk) * SECTOR,
+                spare: raw - lost - user,
+            },
+            bad,
+            bad_blocks,
+            planes: g.planes,
+            codewords: (unit / c.ecc.codeword) as u32,
+            parts,
+            energy: c.energy.clone(),
+            rber_growth: c.suspend.erase.rber_growth,
+            host: c.host.clone(),
+            command_ns: c.pblk.command.unwrap_or(c.controller.command).0,
+            read_sector_ns: c.pblk.read_sector.unwrap_or(Span::ZERO).0,
+            write_sector_ns: c.pblk.write_sector.unwrap_or(Span::ZERO).0,
+            erase_semaphore: c.pblk.erase_semaphore,
+            context,
+            seed,
+            by_line: Divider::new(line_sectors),
+            by_unit: Divider::new(write_unit),
+            by_luns: Divider::new(luns),
+            by_page: Divider::new(sectors_per_page),
+            provision,
+            array,
+        })
+    }
+
+    /// Whether the chunk of a line on a LUN is bad.
+    #[inline]
+    pub fn is_bad(&self, line: u32, position: u32) -> bool {
+        !self.bad.is_empty() && self.bad[(line * self.luns + position) as usize]
+    }
+
+    /// The line of a sector.
+    #[inline]
+    pub fn line_of(&self, sector: Ppa) -> u32 {
+        self.by_line.div_rem(sector.0).0
+    }
+
+    /// The first sector of a write unit of a line.
+    #[inline]
+    pub fn unit_start(&self, line: u32, unit: u32) -> Ppa {
+        Ppa(line * self.line_sectors + unit * self.array.write_unit)
+    }
+
+    /// The LUN position of a write unit of a line.
+    #[inline]
+    pub fn position_of(&self, unit: u32) -> u32 {
+        self.by_luns.div_rem(unit).1
+    }
+
+    /// The place of a sector.
+    #[inline]
+    pub fn place(&self, sector: Ppa) -> Place {
+        let (line, address) = self.by_line.div_rem(sector.0);
+        let (unit, within) = self.by_unit.div_rem(address);
+        let (page, position) = self.by_luns.div_rem(unit);
+        let (plane, _) = self.by_page.div_rem(within);
+        debug_assert_eq!(
+            self.array.spot(address),
+            Spot { position, sector: page * self.array.write_unit + within }
+        );
+        Place { line, position, page, plane, unit: Ppa(sector.0 - within) }
+    }
+
+    /// The busy unit of a LUN position.
+    #[inline]
+    pub fn unit_at(&self, position: u32) -> BusyUnit {
+        let (channel, lun) = self.array.lun_at(position);
+        BusyUnit(channel * self.array.luns_per_channel + lun)
+    }
+
+    /// All planes of a LUN, as a mask.
+    pub fn all_planes(&self) -> u32 {
+        u32::MAX >> (32 - self.planes)
+    }
+
+    /// The channel of a busy unit.
+    pub fn channel_of(&self, unit: BusyUnit) -> u32 {
+        unit.0 / self.array.luns_per_channel
+    }
+
+    /// Good chunks of a line, and the sectors of data that they hold; `None` for a line with too few.
+    pub fn line_size(&self, line: u32) -> Option<(u32, u32)> {
+        let good = (0..self.luns).filter(|&position| !self.is_bad(line, position)).count() as u32;
+        let metadata = self.provision.smeta + self.provision.emeta;
+        (good >= self.provision.least_chunks).then(|| (good, good * self.array.chunk - metadata))
+    }
+
+    /// The closed form of a sequential fill; `None` if bad chunks leave holes in it.
+    pub fn fill(&self) -> Fill {
+        let data = self.line_sectors - self.provision.smeta - self.provision.emeta;
+        Fill::of_lines(self.array.lines, self.line_sectors, self.provision.smeta, data)
+    }
+
+    /// The blocks of a new device.
+    pub fn new_blocks(&self, c: &DeviceConfig) -> Blocks {
+        let mut blocks =
+            Blocks::new(self.luns, self.planes, self.array.lines).with_past(c.age.past(), self.seed);
+        if self.parts.eraser.is_some() {
+            blocks.let_wear();
+        }
+        blocks
+    }
+
+    /// Largest number of sectors that one command of the host touches.
+    pub fn most_parts(&self) -> u32 {
+        (self.host.max_transfer / SECTOR) as u32 + 2
+    }
+
+    /// Host capacity in bytes.
+    pub fn host_bytes(&self) -> u64 {
+        u64::from(self.sectors) * SECTOR
+    }
+}
+
+/// Refuse what no drive can have, and what pblk cannot have.
+fn check(c: &DeviceConfig) -> Result<(), ConfigProblem> {
+    let g = &c.geometry;
+    g.check()?;
+    c.timing.check()?;
+    c.suspend.check()?;
+    c.channel.check_times()?;
+    c.ecc.check_times()?;
+    c.host.check_times()?;
+    c.controller.check()?;
+    c.channel.check_rate()?;
+    c.host.check_rate()?;
+    c.ecc.check_queue()?;
+    c.host.check_queue()?;
+    if c.ftl.mapping_unit != SECTOR {
+        return refuse(
+            "ftl.mapping_unit",
+            format!("{} bytes; pblk maps sectors of 4KiB", c.ftl.mapping_unit),
+        );
+    }
+    if !g.page.is_multiple_of(SECTOR) || g.page / SECTOR * u64::from(g.planes) > u64::from(MOST_VECTOR) {
+        let problem = format!(
+            "{} bytes on {} planes; pblk needs pages of whole sectors of 4KiB, and at most {MOST_VECTOR} sectors on all planes of a LUN",
+            g.page, g.planes
+        );
+        return refuse("geometry.page", problem);
+    }
+    if g.busy_unit != BusyKind::Die {
+        return refuse(
+            "geometry.busy_unit",
+            "`plane`; pblk programs all planes of a LUN together: set it to die",
+        );
+    }
+    c.pblk.check()?;
+    c.ecc.check_codeword(SECTOR, g.page)?;
+    c.host.check_transfer(SECTOR)?;
+    c.age.check()
+}
+
+/// The over-provisioning in percent of the good chunks.
+fn percent(c: &DeviceConfig) -> Result<f64, ConfigProblem> {
+    match c.ftl.capacity_rule() {
+        Some((_, CapacityRule::OfRaw(share))) if share > 0.0 && share < 1.0 => Ok(share * 100.0),
+        Some((_, CapacityRule::OfRaw(_))) => {
+            refuse("ftl.over_provisioning", "more than 0% and less than 100%")
+        }
+        Some((key, _)) => refuse(
+            &format!("ftl.{key}"),
+            "pblk's capacity follows from ftl.over_provisioning, the share of good chunks that it keeps: give that key",
+        ),
+        None => refuse("ftl.over_provisioning", "pblk needs this key"),
+    }
+}
+
+/// By line and LUN position: whether the chunk is bad, because a block of it is. Empty if none is.
+fn bad_chunks(array: &Array, planes: u32, bad_blocks: &[Vec<u32>]) -> Vec<bool> {
+    if bad_blocks.iter().all(Vec::is_empty) {
+        return Vec::new();
+    }
+    let luns = array.luns();
+    let mut bad = vec![false; (array.lines * luns) as usize];
+    for (plane, blocks) in (0..).zip(bad_blocks) {
+        let die = plane / planes;
+        let position = array.position(die / array.luns_per_channel, die % array.luns_per_channel);
+        for &line in blocks {
+            bad[(line * luns + position) as usize] = true;
+        }
+    }
+    bad
+}
+
+fn context(c: &DeviceConfig, array: &Array, seed: u64) -> PolicyContext {
+    let g = &c.geometry;
+    PolicyContext {
+        seed,
+        lanes: 1,
+        channels: g.channels,
+        chips: g.chips_per_channel,
+        dies: g.dies_per_chip,
+        plane_lanes: 1,
+        extents_per_lane: array.lines,
+        units_per_extent: array.line_sectors() as u32,
+        units_per_page: array.write_unit / g.planes,
+        units_per_write: array.write_unit,
+        unit_bytes: SECTOR,
+        groups: 0,
+        served_after_loop: c.served_after_loop(),
+        erase: c.erase_context(),
+    }
+}

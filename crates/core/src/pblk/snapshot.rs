@@ -1,0 +1,105 @@
+//! Snapshots of a drive under pblk.
+
+use super::drive::{Pblk, State};
+use super::lines::Lines;
+use super::writer::Writer;
+use crate::config::DeviceConfig;
+use crate::figures::AgeReport;
+use crate::flash::FlashState;
+use crate::ftl::map::MapState;
+use crate::nand::blocks::Blocks;
+use crate::observer::Observer;
+use crate::snapshot::{self, Kind, SnapshotError, damaged, whole_key};
+use serde::{Deserialize, Serialize};
+use std::io::{Read, Write};
+
+/// An aged drive at rest.
+#[derive(Serialize, Deserialize)]
+struct Aged {
+    report: AgeReport,
+    map: MapState,
+    lines: Lines,
+    writer: Writer,
+    blocks: Blocks,
+}
+
+impl<O: Observer> Pblk<O> {
+    /// Save the aged state. Every scheme with the same `key` can start from it. The drive must be at rest.
+    ///
+    /// # Errors
+    /// The stream cannot be written.
+    pub fn save_aged(&self, key: u64, report: &AgeReport, to: &mut dyn Write) -> Result<(), SnapshotError> {
+        let aged = Aged {
+            report: report.clone(),
+            map: self.map.state.clone(),
+            lines: self.state.lines.clone(),
+            writer: self.state.writer.clone(),
+            blocks: self.flash.blocks().by_index(),
+        };
+        snapshot::save(Kind::Aged, key, &aged, &self.map, to)
+    }
+
+    /// Load a saved aged state. The drive must be new.
+    ///
+    /// # Errors
+    /// The stream cannot be read, or holds another state than this drive can have.
+    pub fn load_aged(&mut self, key: u64, from: &mut dyn Read) -> Result<AgeReport, SnapshotError> {
+        let aged: Aged = snapshot::load(Kind::Aged, key, &mut self.map, from)?;
+        let fits = aged.lines.count() == self.shape.array.lines && aged.writer.fits(&self.shape);
+        if !fits || !self.flash.blocks_mut().take_counts(aged.blocks) || aged.map.filled > self.shape.sectors
+        {
+            return Err(damaged("its tables do not fit this drive"));
+        }
+        self.map.state = aged.map;
+        self.state.lines = aged.lines;
+        self.state.writer = aged.writer;
+        if !self.map.is_sane(self.shape.sectors) {
+            return Err(damaged("its map points outside the drive"));
+        }
+        if !self.map.agrees() {
+            return Err(damaged("the two directions of its map disagree"));
+        }
+        self.audit().map_err(|e| damaged(&e))?;
+        self.limits_at_once();
+        self.begin_run();
+        Ok(aged.report)
+    }
+
+    /// Save the whole drive as it is now, operations under way included. `config` and `seed` must be those that it was
+    /// made with.
+    ///
+    /// # Errors
+    /// The stream cannot be written.
+    pub fn snapshot(
+        &self,
+        config: &DeviceConfig,
+        seed: u64,
+        to: &mut dyn Write,
+    ) -> Result<(), SnapshotError> {
+        let state = (&self.state, self.flash.state(), &self.map.state);
+        snapshot::save(Kind::Whole, whole_key(config, seed), &state, &self.map, to)
+    }
+
+    /// Restore the drive that [`Pblk::snapshot`] has saved.
+    ///
+    /// # Errors
+    /// The configuration is refused, or the stream holds another drive.
+    pub fn restore(
+        config: &DeviceConfig,
+        seed: u64,
+        observer: O,
+        from: &mut dyn Read,
+    ) -> Result<Pblk<O>, SnapshotError> {
+        let mut drive = Pblk::new(config, seed, observer)?;
+        let (mut state, flash, map): (State, FlashState, MapState) =
+            snapshot::load(Kind::Whole, whole_key(config, seed), &mut drive.map, from)?;
+        if state.lines.count() != drive.shape.array.lines || !state.writer.fits(&drive.shape) {
+            return Err(damaged("its tables do not fit this drive"));
+        }
+        state.interface.scratch = std::mem::take(&mut drive.state.interface.scratch);
+        drive.state = state;
+        drive.flash.restore(flash);
+        drive.map.state = map;
+        Ok(drive)
+    }
+}
