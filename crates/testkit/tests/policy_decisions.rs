@@ -159,9 +159,11 @@ fn groups_of_a_die_leave_while_less_than_the_limit_is_on_its_way() {
     let mut next = |dirty, on_its_way, die_ready| {
         p.next(&FlushView { die_ready, ..flush_view(dirty, dirty + on_its_way) })
     };
-    use FlushVerdict::{Hold, ReadyDie};
+    use FlushVerdict::{Hold, Oldest, ReadyDie};
     // A group is two units. Five may be on their way: a group may follow three, not four.
     assert_eq!([next(4, 3, true), next(4, 4, true), next(4, 0, false)], [ReadyDie, Hold, Hold]);
+    // A full buffer without a complete group would never get one.
+    assert_eq!([next(10, 0, false), next(9, 1, false)], [Oldest, Hold]);
     // With nothing on its way one group may leave, however small the limit is.
     let config = FlushConfig::InFlight(in_flight::Config { most: 0.0 });
     let mut p = FlushPolicy::new(&config, &context).expect("valid");

@@ -1,5 +1,6 @@
 //! The laws of the flash, which tests check on demand. The cost grows with the size of the flash.
 
+use super::op::OpId;
 use super::queue::Queue;
 use super::state::Flash;
 use super::unit::{Phase, Unit};
@@ -34,18 +35,26 @@ impl Places {
 impl<O: Observer> Flash<O> {
     /// Check every law of the flash. The error names the law that is broken and where.
     pub fn audit(&self) -> Result<(), String> {
-        self.audit_places()?;
-        self.audit_load()?;
+        self.audit_besides(&[])
+    }
+
+    /// The same, with these operations reserved and not yet submitted.
+    pub fn audit_besides(&self, reserved: &[OpId]) -> Result<(), String> {
+        self.audit_places(reserved)?;
+        self.audit_load(reserved)?;
         self.audit_units()?;
         self.audit_channels()?;
         self.state.commands.audit()
     }
 
     /// Check that every operation in use is in exactly one place.
-    fn audit_places(&self) -> Result<(), String> {
+    fn audit_places(&self, reserved: &[OpId]) -> Result<(), String> {
         let s = &self.state;
         let in_use = s.ops.in_use();
         let mut places = Places::new(&in_use);
+        for op in reserved {
+            places.put(op.number(), "is reserved")?;
+        }
         for (number, unit) in (0..).map(BusyUnit).zip(&s.units) {
             self.audit_queues(number, unit, &mut places)?;
             self.audit_held(number, unit, &mut places)?;
@@ -170,10 +179,10 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Check that each busy unit counts its host operations.
-    fn audit_load(&self) -> Result<(), String> {
+    fn audit_load(&self, reserved: &[OpId]) -> Result<(), String> {
         let s = &self.state;
         let mut load = vec![(0, 0, 0); s.units.len()];
-        for id in s.ops.in_use() {
+        for id in s.ops.in_use().into_iter().filter(|&id| !reserved.contains(&OpId(id))) {
             let op = &s.ops[id];
             let kind = op.cmd.occupant;
             let (ops, reads, rebuilds) = &mut load[op.cmd.unit.index()];

@@ -273,6 +273,12 @@ impl<O: Observer> Pblk<O> {
         self.begin_run();
     }
 
+    /// Let all lines but those taken need an erase before they are written, as on a drive that is not new. For tests of a
+    /// drive that has not come round yet.
+    pub fn wear_in(&mut self) {
+        self.state.lines.wear_in();
+    }
+
     /// Let a drive at rest begin a run: collection looks for victims if space is short.
     pub(super) fn begin_run(&mut self) {
         self.state.limiter.restart();

@@ -12,7 +12,7 @@ impl<O: Observer> Pblk<O> {
     /// # Errors
     /// Names the law that is broken, and where.
     pub fn audit(&self) -> Result<(), String> {
-        self.flash.audit()?;
+        self.flash.audit_besides(&self.on_their_way())?;
         self.state.lines.audit()?;
         self.audit_map()?;
         self.audit_counts()

@@ -8,14 +8,14 @@ use tailcut_units::{Span, quantity};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kernel {
     /// Up to 4.19.
-    #[serde(rename = "4.19")]
+    #[serde(rename = "v4.19")]
     V4_19,
     /// 5.1, which RAIL is compared with.
     #[default]
-    #[serde(rename = "5.1")]
+    #[serde(rename = "v5.1")]
     V5_1,
     /// 5.2 to 5.14, the last with pblk.
-    #[serde(rename = "5.14")]
+    #[serde(rename = "v5.14")]
     V5_14,
 }
 

@@ -29,6 +29,8 @@ pub(super) struct Request {
     pub end: u32,
     /// Writes: the account of waits when it began to wait.
     pub waits: Waits,
+    /// FLUSH: when it began to wait, ns.
+    pub since: u64,
 }
 
 /// Reasons for which writes wait before the ring.
@@ -155,8 +157,14 @@ pub(super) struct Interface {
 impl Interface {
     pub fn new(shape: &Shape, most_ops: u32) -> Interface {
         let depth = shape.host.queue_depth;
-        let blank =
-            Request { host: Arrived::blank(), remaining: 0, next: 0, end: 0, waits: Waits::default() };
+        let blank = Request {
+            host: Arrived::blank(),
+            remaining: 0,
+            next: 0,
+            end: 0,
+            waits: Waits::default(),
+            since: 0,
+        };
         Interface {
             requests: Slab::new(depth as usize, blank),
             submitted: 0,
@@ -446,6 +454,12 @@ impl<O: Observer> Pblk<O> {
     pub(super) fn link_ns(&self) -> [u64; 2] {
         let (i, now) = (&self.state.interface, self.state.now);
         [i.up.moved(now), i.down.moved(now)]
+    }
+
+    /// Operations that are on their way to the device, for an audit.
+    pub(super) fn on_their_way(&self) -> Vec<OpId> {
+        let i = &self.state.interface;
+        i.to_read.iter().chain(i.to_write.iter()).map(|(_, op)| OpId::of(op)).collect()
     }
 
     /// Report a step of the request in this slot to the observer.

@@ -161,6 +161,11 @@ impl Lines {
         Some(number)
     }
 
+    /// Let no line be fresh.
+    pub fn wear_in(&mut self) {
+        self.all.iter_mut().for_each(|line| line.fresh = false);
+    }
+
     /// Note that all of a line is on flash.
     pub fn close(&mut self, line: u32) {
         let l = &mut self.all[line as usize];

@@ -294,6 +294,7 @@ impl<O: Observer> Pblk<O> {
         match s.ring.flush() {
             None => self.complete(id),
             Some(last) => {
+                s.interface.requests[id].since = s.now;
                 s.interface.flushes.push_back((last, id));
                 self.run_writer();
                 self.admit();
@@ -306,7 +307,10 @@ impl<O: Observer> Pblk<O> {
         while let Some(&(last, id)) = self.state.interface.flushes.front()
             && last < synced
         {
-            self.state.interface.flushes.pop_front();
+            let s = &mut self.state;
+            s.interface.flushes.pop_front();
+            let r = &mut s.interface.requests[id];
+            r.host.ledger.charge(Cause::BUFFER_FLUSH, s.now - r.since);
             self.complete(id);
         }
     }

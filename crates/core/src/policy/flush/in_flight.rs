@@ -2,7 +2,8 @@
 //!
 //! **What it does.** A group is one write unit for each lane of a die. A complete group leaves at once, so
 //! that the programs of the die's planes may join. While `most` is on its way to flash, groups wait, and
-//! leave in the order in which they were completed, a group of each die in turn.
+//! leave in the order in which they were completed, a group of each die in turn. A small buffer that is full
+//! of incomplete groups gives its oldest write unit away.
 //!
 //! **Why it matters for the tail.** What is on its way is in the order in which it was written, for all
 //! dies alike. A die that collects holds more and more of it, and then groups for all other dies wait too.
@@ -64,6 +65,8 @@ impl Flush for Policy {
             FlushVerdict::Hold
         } else if view.die_ready {
             FlushVerdict::ReadyDie
+        } else if view.dirty == view.capacity {
+            FlushVerdict::Oldest
         } else {
             FlushVerdict::Hold
         }

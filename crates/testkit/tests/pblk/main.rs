@@ -1,0 +1,6 @@
+//! pblk against its rules: the times of each step, the laws between events, and what theory and an independent
+//! simulation give.
+
+mod laws;
+mod stage;
+mod timelines;
