@@ -12,6 +12,7 @@
 //! - `missing`: reports all missing keys together;
 //! - `set`: a layer from `--set`;
 //! - `faults`: the faults of `--fault`;
+//! - `kind`: refuses keys of another translation layer than the drive has;
 //! - `read`: reads the merged tree into the structs, with typed errors;
 //! - `resolve`: all these steps in order;
 //! - `show`: texts and lists for the user;
@@ -22,6 +23,7 @@ mod base;
 mod error;
 mod faults;
 mod keys;
+mod kind;
 mod merge;
 mod missing;
 mod preset;

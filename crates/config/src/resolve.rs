@@ -3,6 +3,7 @@
 use crate::base::load_device;
 use crate::error::{ConfigError, Problem};
 use crate::faults;
+use crate::kind::refuse_other_kind;
 use crate::merge::{leaves, normalise, overlay, refuse_conflict};
 use crate::missing::read_whole;
 use crate::preset::PresetKind;
@@ -81,21 +82,22 @@ pub fn resolve_with_faults<S: AsRef<str>, F: AsRef<Path>, T: AsRef<str>>(
         }
         overlays.push((name.to_string(), layer));
     }
-    for (_, layer) in &overlays {
-        overlay(&mut tree, layer);
-    }
+    let mut layers: Vec<Tree> = overlays.into_iter().map(|(_, layer)| layer).collect();
     for file in files {
         let layer = load_file(file.as_ref())?;
         refuse_base(&layer)?;
-        overlay(&mut tree, &layer);
+        layers.push(layer);
     }
     for set in sets {
         let mut layer = parse_set(set.as_ref())?;
         normalise(&mut layer)?;
-        overlay(&mut tree, &layer);
+        layers.push(layer);
     }
+    layers.iter().for_each(|layer| overlay(&mut tree, layer));
     faults::add(&mut tree, faults);
-    finish(device, &tree)
+    let resolved = finish(device, &tree)?;
+    layers.iter().try_for_each(|layer| refuse_other_kind(resolved.config.ftl.kind, layer))?;
+    Ok(resolved)
 }
 
 /// The schemes of `A+B`; if a file has this whole name, that file is the only scheme.
