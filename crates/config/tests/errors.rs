@@ -68,7 +68,7 @@ fn a_layer_names_itself_and_the_key() {
         (
             "polcy.schedule=fifo",
             "--set polcy.schedule=fifo: there is no key `polcy` (did you mean `policy`?); allowed here: \
-             description, geometry, timing, suspend, energy, channel, ecc, host, controller, ftl, policy, age, erase, errors, faults, fault",
+             description, geometry, timing, suspend, energy, channel, ecc, host, controller, ftl, pblk, policy, age, erase, errors, faults, fault",
         ),
         ("geometry.blocks", "--set geometry.blocks: write key=value, e.g. --set policy.schedule=fifo"),
         ("geometry.=1", "--set geometry.=1: the key before = has an empty part"),
@@ -146,7 +146,7 @@ fn an_unknown_preset_lists_the_known() {
     let error = resolve("tiny", &["fifo+"], &NONE, &NONE).expect_err("an empty scheme").to_string();
     assert_eq!(
         error,
-        "no scheme is called ``; give a file ending in .toml, or one of: baseline, fifo, rps, es, i-es, d-es, t-es, ideal-es, ips, ipc, wse, per, pe0, ispe, i-ispe, dpes, dpes-slack, aero-cons, aero, retry-ideal, retry-one, walk, pr2, ar2, pr2-ar2, sentinel, swift-read, swift-read-plus, rp-controller, rif, no-gc, preemptive-gc, ttflash-pb, ttflash-pb-gtr, ttflash, ttflash-nogc"
+        "no scheme is called ``; give a file ending in .toml, or one of: baseline, fifo, rps, es, i-es, d-es, t-es, ideal-es, ips, ipc, wse, per, pe0, ispe, i-ispe, dpes, dpes-slack, aero-cons, aero, retry-ideal, retry-one, walk, pr2, ar2, pr2-ar2, sentinel, swift-read, swift-read-plus, rp-controller, rif, no-gc, preemptive-gc, ttflash-pb, ttflash-pb-gtr, ttflash, ttflash-nogc, pblk"
     );
     let error = resolve("missing.toml", &NONE, &NONE, &NONE).expect_err("no such file").to_string();
     assert!(error.starts_with("cannot read missing.toml: "), "{error}");
@@ -168,7 +168,7 @@ fn missing_keys_are_named_all_at_once() {
             |k: &&str| *k == first || k.starts_with(&format!("{first}.")) || first.starts_with("ftl.user");
         assert!(known.iter().any(is_known), "{key}");
     }
-    let has_default = |k: &str| ["description", "ftl.bad_blocks"].contains(&k);
+    let has_default = |k: &str| ["description", "ftl.bad_blocks", "ftl.kind"].contains(&k);
     let of_tables = known.iter().filter(|k| !k.starts_with("policy.") && !has_default(k)).count();
     let named = |f: &&tailcut_core::policy::FamilyDoc| {
         !tiny
@@ -224,7 +224,7 @@ fn a_base_that_is_none_is_named() {
     assert_eq!(
         base_error(&[("a.toml", "base = \"z-sdd\"")]),
         "a.toml:1:8: base cannot be `z-sdd` (did you mean `z-ssd`?); it is one of: z-ssd, z-ssd-artifact, ttflash-256g, \
-         cnex-westlake, mqsim-default, mqsim-e, mqsim-e-xfer0, wuhe-slc, wuhe-mlc, tlc-3d, tlc-3d-artifact, tlc-2d, mlc-3d, tlc-3d-errors, rif-2t, qlc-61t, tiny, a path ending in .toml"
+         cnex-westlake, cnex-westlake-mlc, mqsim-default, mqsim-e, mqsim-e-xfer0, wuhe-slc, wuhe-mlc, tlc-3d, tlc-3d-artifact, tlc-2d, mlc-3d, tlc-3d-errors, rif-2t, qlc-61t, tiny, tiny-pblk, a path ending in .toml"
     );
     assert!(
         base_error(&[("a.toml", "base = 3")])

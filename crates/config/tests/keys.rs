@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tailcut_config::*;
 use tailcut_core::device::{Device, Shape};
+use tailcut_core::drive::Drive;
 use tailcut_core::policy::FAMILIES;
 
 const NONE: [&str; 0] = [];
@@ -56,13 +57,14 @@ const NOWHERE: &[(&str, &str, &str)] = &[
 ];
 
 /// The keys that a device may leave out.
-const OPTIONAL: [&str; 14] = [
+const OPTIONAL: [&str; 15] = [
     "base",
     "ecc.engines",
     "ftl.user_capacity",
     "ftl.over_provisioning",
     "ftl.over_provisioning_of_user",
     "ftl.bad_blocks",
+    "ftl.kind",
     "suspend.erase.keep_last_loop",
     "suspend.erase.least_left_of",
     "age.free",
@@ -75,7 +77,7 @@ const OPTIONAL: [&str; 14] = [
 
 /// Whether a device may leave a key out: any drive can be without faults, and have erases of fixed length.
 fn is_optional(key: &str) -> bool {
-    let tables = ["erase.", "errors.", "faults.", "fault[]."];
+    let tables = ["erase.", "errors.", "faults.", "fault[].", "pblk."];
     OPTIONAL.contains(&key) || tables.iter().any(|table| key.starts_with(table))
 }
 
@@ -119,6 +121,8 @@ fn drive_of(key: &str) -> (&'static str, &'static [&'static str]) {
         || ["age.retention_from", "age.law"].contains(&key)
     {
         ("rif-2t", &[])
+    } else if key.starts_with("pblk.") {
+        ("tiny-pblk", &[])
     } else {
         ("tiny", &[])
     }
@@ -144,7 +148,7 @@ fn problem(key: &str, value: &str, beside: &[&str]) -> Option<(String, String)> 
             // Some policies are only built together with the drive.
             let refused = match key.starts_with("policy.") {
                 true => Device::new(&resolved.config, 1, ()).err()?,
-                false => Shape::new(&resolved.config, 1).err()?,
+                false => Drive::<()>::host_bytes_of(&resolved.config, 1).err()?,
             };
             // A policy names its key in the message.
             let full = refused.problem.split_whitespace().next().unwrap_or_default();
@@ -508,7 +512,7 @@ fn defaults_are_those_of_the_policies() {
         if let KeyDefault::Value(text) = &entry.default {
             let set = set_of(&entry.key, text);
             // `tiny` has no tables `erase` and `errors`, whose other keys have no default.
-            let tables = [("erase.", "tlc-3d"), ("errors.", "rif-2t")];
+            let tables = [("erase.", "tlc-3d"), ("errors.", "rif-2t"), ("pblk.", "tiny-pblk")];
             let has_it = tables.iter().find(|(table, _)| entry.key.starts_with(table));
             let device = has_it.map_or("tiny", |&(_, device)| device);
             resolve(device, &NONE, &NONE, &[set]).unwrap_or_else(|e| panic!("{e}"));

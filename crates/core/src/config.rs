@@ -5,11 +5,12 @@ use crate::nand::blocks::{AgeLaw, MOST_PAST_CYCLES, Past};
 use crate::nand::config::{ChannelConfig, EccConfig, GeometryConfig, TimingConfig};
 use crate::nand::config::{EnergyConfig, ServedAfterLoop, SuspendConfig};
 use crate::nand::erase::config::EraseConfig;
+use crate::nand::erase::requirement::Row;
 use crate::nand::errors::config::ErrorsConfig;
 use crate::nand::faults::config::{FaultConfig, FaultsConfig};
 use crate::pblk::config::PblkConfig;
 use crate::policy::PolicyConfig;
-use crate::policy::erase_scheme::EraseContext;
+use crate::policy::erase_scheme::{EraseContext, EraseSchemeConfig};
 use crate::policy::suspend_erase::Serve;
 use crate::problem::{ConfigProblem, check_count, check_rate, check_time, refuse};
 use serde::{Deserialize, Serialize};
@@ -87,6 +88,37 @@ impl DeviceConfig {
         self
     }
 
+    /// Check the table `erase`.
+    pub(crate) fn check_erase(&self) -> Result<(), ConfigProblem> {
+        let Some(erase) = &self.erase else { return Ok(()) };
+        erase.check()?;
+        let names = &EraseSchemeConfig::MEMBERS[1..];
+        // `aero-50` is `aero` with a requirement of 50 errors.
+        let known = |row: &Row| names.contains(&row.scheme.as_str()) || row.errors("aero").is_some();
+        if let Some(row) = erase.rows.iter().find(|row| !known(row)) {
+            let names = names.join(", ");
+            let problem =
+                format!("no scheme is called `{}`: one of {names}, or aero-N for N errors", row.scheme);
+            return refuse("erase.rows", problem);
+        }
+        Ok(())
+    }
+
+    /// Check the table `errors`, and that no read is to be retried where there are none.
+    pub(crate) fn check_errors(&self) -> Result<(), ConfigProblem> {
+        if let Some(errors) = &self.errors {
+            return errors.check(self.timing.read.len(), self.ecc.codeword);
+        }
+        match self.policy.read_retry.name() {
+            "none" => Ok(()),
+            name => {
+                let problem =
+                    format!("`{name}` reacts to raw bit errors, and this drive has no table `errors`");
+                refuse("policy.read_retry", problem)
+            }
+        }
+    }
+
     /// The array under erase pulses, as policies know it.
     pub(crate) fn erase_context(&self) -> Option<EraseContext> {
         let e = self.erase.as_ref()?;
@@ -144,7 +176,7 @@ pub struct AgeConfig {
     /// Program/erase cycles that every block has behind it, besides those of preconditioning.
     ///
     /// - Range: 0 to 4194304
-    /// - Read by: what a block remembers (`nand::blocks`), set up in `device::config`, for faults by cycle
+    /// - Read by: what a block remembers (`nand::blocks`), set up in `config`, for faults by cycle
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pe_cycles: Option<u32>,
     /// Age of the data that are on flash when the workload begins. Data written later have none.

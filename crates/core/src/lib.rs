@@ -11,13 +11,16 @@
 //! - [`ftl`]: the tables of the translation layer, without time: addresses, map, extents, write
 //!   buffer, stripes;
 //! - [`front`]: what stands between the host and a translation layer: commands, the controller, the host link;
-//! - [`pblk`]: the rules of Linux's translation layer for open-channel SSDs, as far as they need no time;
-//! - [`device`]: combines the above into one state machine without clock, thread or I/O, and is the
-//!   API that drivers use.
+//! - [`figures`]: what a drive tells of itself, whichever translation layer it has;
+//! - [`device`]: a controller that maps pages; it combines the above into one state machine without clock, thread or I/O;
+//! - [`pblk`]: the same of Linux's translation layer on the host, over an open-channel device;
+//! - [`drive`]: either of the two, the API that drivers use.
 //!
-//! `device -> flash -> nand, policy`, `device -> ftl -> policy` and `device -> front`. `flash`, `ftl` and `front` never
-//! use each other: `device` issues operations to `flash` from the tables of `ftl`, and handles the
-//! facts that `flash` returns. [`observer`] defines the events that `flash` and `device` report to
+//! The configuration of a whole drive ([`config`]) and the format of snapshots stand beside them.
+//!
+//! `device -> flash -> nand, policy`, `device -> ftl -> policy` and `device -> front`; the same for `pblk`. `flash`, `ftl`
+//! and `front` never use each other, nor do `device` and `pblk`: a controller issues operations to `flash` from the tables
+//! of `ftl`, and handles the facts that `flash` returns. [`observer`] defines the events that `flash` and the controllers report to
 //! an observer.
 
 #[macro_use]

@@ -4,7 +4,7 @@
 use crate::address::BusyUnit;
 use crate::nand::{ErasePart, OpKind};
 use strum::{IntoStaticStr, VariantNames};
-use tailcut_units::{Command, Occupant, SimTime};
+use tailcut_units::{Cause, Command, Occupant, SimTime};
 
 /// One step of a flash operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantNames)]
@@ -197,11 +197,35 @@ pub enum RequestStep {
     /// A waiting write is tried again, because this program has ended or (`u32::MAX`) a TRIM has
     /// made room.
     Room(u32),
+    /// From now on the first write that waits before pblk's ring waits for this.
+    Waits(RingWait),
     /// A command that returns no data is done: a write is wholly in the buffer (or, written
     /// through, on flash), a TRIM or FLUSH is complete, or the address was out of range.
     Held,
     /// The last unit of a write that is written through was programmed by this operation.
     Programmed(u32),
+}
+
+/// For what a write waits before pblk's ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantNames)]
+pub enum RingWait {
+    /// The rate limiter holds users back.
+    Admission,
+    /// Programs ahead are under way.
+    Room,
+    /// The writer waits for a LUN.
+    Lun,
+}
+
+impl RingWait {
+    /// The cause that is charged.
+    pub fn cause(self) -> Cause {
+        match self {
+            RingWait::Admission => Cause::ADMISSION,
+            RingWait::Room => Cause::RING_ROOM,
+            RingWait::Lun => Cause::LUN_SEMAPHORE,
+        }
+    }
 }
 
 /// A step of a host request.

@@ -118,7 +118,7 @@ pub struct Scheme {
     /// Write amplification: all programs divided by host programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waf: Option<f64>,
-    /// Mapping units programmed, by class: `user`, `gc`, `parity`, `wear`, `pad` and `failed`.
+    /// Mapping units programmed, by class: `user`, `gc`, `parity`, `wear`, `pad`, `metadata` and `failed`.
     #[serde(default, skip_serializing_if = "Ordered::is_empty")]
     pub programs: Ordered<u64>,
     /// Garbage collection.

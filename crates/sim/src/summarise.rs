@@ -65,6 +65,9 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
         programs.push(("refresh", c.programs_refresh));
     }
     programs.push(("pad", c.programs_pad));
+    if c.programs_metadata > 0 {
+        programs.push(("metadata", c.programs_metadata));
+    }
     if o.faults.is_some() {
         programs.push(("failed", c.programs_failed));
     }

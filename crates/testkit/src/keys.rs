@@ -28,6 +28,7 @@ macro_rules! blocks {
 }
 const BLOCK: &[(&str, &str)] = blocks!();
 const BLOCK_OF_PAGES: &[(&str, &str)] = blocks!(("ftl.mapping_unit", "'8KiB'"));
+const PBLK: &[(&str, &str)] = &[("ftl.kind", "'pblk'"), ("pblk.ring", "256")];
 /// Each die has a short write queue of its own; planes are lanes.
 const QUEUES: &[(&str, &str)] = blocks!(
     ("policy.buffer.lru.queue_limit.of", "'die'"),
@@ -161,6 +162,13 @@ const CHANGES: &[Change] = &[
     ("ftl.over_provisioning", "'26%'", &[]),
     ("ftl.over_provisioning_of_user", "'34%'", &[]),
     ("ftl.user_capacity", "'12MiB'", &[]),
+    ("ftl.kind", "'pblk'", &[("pblk.ring", "256")]),
+    ("pblk.kernel", "'v5-14'", PBLK),
+    ("pblk.ring", "512", PBLK),
+    ("pblk.command", "'7us'", PBLK),
+    ("pblk.read_sector", "'3us'", PBLK),
+    ("pblk.write_sector", "'30us'", PBLK),
+    ("pblk.erase_semaphore", "true", PBLK),
     ("ftl.extent", "'line'", &[]),
     ("ftl.bad_blocks", "'hole'", &[("geometry.bad_blocks", "'2%'")]),
     ("ftl.write_planes", "1", &[("ftl.gc.copy_planes", "1"), ("ftl.gc.program_planes", "1")]),
@@ -435,6 +443,12 @@ fn bases() -> Vec<Table> {
     set(&mut failing, "fault", parse("[{ kind = 'channel', channel = 0, at = '1s' }]"));
     out.push(failing);
     out.push(with(&first, &[("suspend.erase.keep_last_loop", "true")]));
+    let times = ["command", "read_sector", "write_sector"].map(|key| (format!("pblk.{key}"), "'1us'"));
+    let mut pblk = with(&first, &[("ftl.kind", "'pblk'"), ("pblk.ring", "256")]);
+    for (key, value) in times {
+        set(&mut pblk, &key, parse(value));
+    }
+    out.push(pblk);
     let left_of = [("suspend.erase.limits.least_left", "'500us'"), ("suspend.erase.least_left_of", "'loop'")];
     out.push(with(&first, &left_of));
     out.push(with(

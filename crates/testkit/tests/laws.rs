@@ -166,7 +166,7 @@ impl Stack {
                 // The die may predict, and sense again.
                 o if is_read(o) && shape.senses.is_some() => stay.planned,
                 o if is_read(o) => t.read_ns(e.page),
-                _ => program_ns(shape, e.page, stay.planned),
+                _ => program_ns(&shape.timing, shape.slow_programs.as_ref(), e.page, stay.planned),
             };
             let first = matches!(last, Step::ChannelIn) && stay.progress == 0 && stay.spent == 0;
             if copyback && last == Step::ChannelIn {

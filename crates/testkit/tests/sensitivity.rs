@@ -5,7 +5,8 @@
 //! workload on an aged drive.
 
 use tailcut_core::device::config::{DeviceConfig, Overwrites};
-use tailcut_core::device::{Capacity, Device, SuspensionWear, Until};
+use tailcut_core::device::{Capacity, Completion, SuspensionWear, Until};
+use tailcut_core::drive::Drive;
 use tailcut_testkit::keys::{Changed, changed_keys, members};
 use tailcut_units::random::mix;
 use tailcut_units::{Command, HostOp, SimTime, Status, Stream};
@@ -26,18 +27,19 @@ struct Outcome {
 
 fn outcome(table: &Table) -> Result<Outcome, String> {
     let config: DeviceConfig = table.clone().try_into().map_err(|e| e.to_string())?;
-    let mut device = Device::new(&config, 5, ()).map_err(|e| e.to_string())?;
+    let mut device = Drive::new(&config, 5, ()).map_err(|e| e.to_string())?;
     let capacity = device.capacity().clone();
     let host_bytes = device.host_bytes();
     // Fill by `age.fill`, as the simulator does before a run. For `workload` ageing the trace
     // rewrites the first 9 MiB in a loop.
     let filled = (host_bytes as f64 * config.age.fill) as u64;
     if let Some(free) = config.age.free {
-        device.scatter(filled, free, &mut |_| true).map_err(|e| e.to_string())?;
+        let page = device.as_page_mut().expect("a key of these drives");
+        page.scatter(filled, free, &mut |_| true).map_err(|e| e.to_string())?;
     } else {
         device.fill(filled);
         match config.age.overwrites {
-            Overwrites::Uniform => device.age_uniform(0..filled, 4096, &mut |_| true),
+            Overwrites::Uniform => device.overwrite_uniform(Until::Steady, &(0..filled), 4096, &mut |_| true),
             Overwrites::Workload => {
                 let offsets = (0..).map(|i: u64| i * 4096 % (9 << 20));
                 let mut writes = offsets.map(|offset| Command { op: HostOp::Write, offset, bytes: 4096 });
@@ -50,11 +52,12 @@ fn outcome(table: &Table) -> Result<Outcome, String> {
     let span = 9 << 20;
     assert!(span <= host_bytes, "{host_bytes} bytes are less than the load addresses");
     let mut at = 0;
-    let step = |device: &mut Device, until: SimTime, digest: &mut u64| {
-        device.advance(until, &mut |c| {
+    let step = |device: &mut Drive, until: SimTime, digest: &mut u64| {
+        let mut note = |c: &Completion<'_>| {
             let status = u64::from(c.status != Status::Ok);
             *digest = mix(*digest ^ mix(c.index) ^ mix(c.completed.0 * 2 + status));
-        });
+        };
+        while device.advance_to_completion(until, u64::MAX, &mut note) > 0 {}
     };
     for _ in 0..1_500 {
         at += s.below(150_000);

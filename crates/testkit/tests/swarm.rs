@@ -175,8 +175,32 @@ fn no_drive_breaks_under_any_work() {
     assert!(totals.moves > 0, "no stripe moved: {totals:?}");
     let unmet = totals.faults.missing();
     assert!(unmet.is_empty(), "never happened: {unmet:?}");
-    let missing = totals.reached.missing();
+    let mut reached = totals.reached;
+    for outcome in under_pblk(0..PBLK_SEEDS) {
+        reached.merge(&outcome.reached);
+    }
+    let missing = reached.missing();
     assert!(missing.is_empty(), "never reached: {missing:?}");
+}
+
+/// Seeds of drives under pblk that are run in any case.
+const PBLK_SEEDS: u64 = 120;
+
+/// Run drives under pblk.
+fn under_pblk(seeds: std::ops::Range<u64>) -> Vec<swarm::pblk::Outcome> {
+    let one = |seed| swarm::pblk::run(seed).unwrap_or_else(|e| panic!("pblk, seed {seed}: {e}"));
+    seeds.map(one).collect()
+}
+
+#[test]
+fn no_drive_under_pblk_breaks() {
+    if let Some(seed) = number("TAILCUT_SWARM_PBLK") {
+        println!("{:#?}", swarm::pblk::draw(seed));
+        return println!("{:?}", under_pblk(seed..seed + 1));
+    }
+    let outcomes = under_pblk(PBLK_SEEDS..2 * PBLK_SEEDS);
+    assert!(outcomes.iter().map(|o| o.collections).sum::<u64>() > 1_000);
+    assert_eq!(under_pblk(PBLK_SEEDS..PBLK_SEEDS + 8), outcomes[..8]);
 }
 
 #[test]

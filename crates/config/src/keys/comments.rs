@@ -133,14 +133,14 @@ pub(super) fn values_of(sources: &[&str], name: &str) -> Option<Vec<(String, Str
     Some(values)
 }
 
-/// `OldestWrite` becomes `oldest-write`.
+/// `OldestWrite` becomes `oldest-write`, and `V5_1` becomes `v5-1`.
 fn kebab(variant: &str) -> String {
     let mut text = String::new();
     for c in variant.chars() {
         if c.is_ascii_uppercase() && !text.is_empty() {
             text.push('-');
         }
-        text.push(c.to_ascii_lowercase());
+        text.push(if c == '_' { '-' } else { c.to_ascii_lowercase() });
     }
     text
 }

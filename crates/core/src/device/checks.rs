@@ -3,9 +3,9 @@
 
 use super::policies::Policies;
 use crate::config::DeviceConfig;
+use crate::flash::setup::check_suspension;
 use crate::ftl::config::{BadBlocks, CopyMode, DieGeometry, ExtentKind};
-use crate::nand::config::{BusyKind, ProgramErase};
-use crate::nand::erase::requirement::Row;
+use crate::nand::config::BusyKind;
 use crate::nand::faults;
 use crate::policy::PolicyConfig;
 use crate::policy::background::BackgroundConfig;
@@ -16,7 +16,6 @@ use crate::policy::gc_scope::Scope;
 use crate::policy::redundancy::RedundancyConfig;
 use crate::policy::schedule::SchedulePolicy;
 use crate::problem::{ConfigProblem, refuse};
-use tailcut_units::Occupant;
 
 /// Refuse values that no drive can have. The order decides which of several problems is reported,
 /// and a check may rely on those before it.
@@ -46,18 +45,7 @@ pub(super) fn check_values(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     check_flush(&c.policy)?;
     let blocks_wear = !matches!(c.policy.erase_scheme, EraseSchemeConfig::Fixed(_));
     faults::config::check(&c.faults, &c.fault, g, blocks_wear)?;
-    if let Some(erase) = &c.erase {
-        erase.check()?;
-        let names = &EraseSchemeConfig::MEMBERS[1..];
-        // `aero-50` is `aero` with a requirement of 50 errors.
-        let known = |row: &Row| names.contains(&row.scheme.as_str()) || row.errors("aero").is_some();
-        if let Some(row) = erase.rows.iter().find(|row| !known(row)) {
-            let names = names.join(", ");
-            let problem =
-                format!("no scheme is called `{}`: one of {names}, or aero-N for N errors", row.scheme);
-            return refuse("erase.rows", problem);
-        }
-    }
+    c.check_erase()?;
     check_errors(c)?;
     c.age.check()?;
     check_scatter(c)
@@ -65,25 +53,17 @@ pub(super) fn check_values(c: &DeviceConfig) -> Result<(), ConfigProblem> {
 
 /// Check the raw bit errors, and that nothing reacts to them where there are none.
 fn check_errors(c: &DeviceConfig) -> Result<(), ConfigProblem> {
-    let name = c.policy.read_retry.name();
     let refreshes = matches!(c.policy.background, BackgroundConfig::Refresh(_));
     if refreshes && matches!(c.policy.gc_schedule, GcScheduleConfig::Instant(_)) {
         let problem = "`refresh` moves data by collections, which take no time under policy.gc_schedule = \"instant\": choose another schedule";
         return refuse("policy.background", problem);
     }
-    let Some(errors) = &c.errors else {
-        if refreshes {
-            let problem = "`refresh` writes data again before their errors are too many, and this drive has no table `errors`";
-            return refuse("policy.background", problem);
-        }
-        if name == "none" {
-            return Ok(());
-        }
-        let problem = format!("`{name}` reacts to raw bit errors, and this drive has no table `errors`");
-        return refuse("policy.read_retry", problem);
-    };
-    errors.check(c.timing.read.len(), c.ecc.codeword)?;
-    if c.ftl.gc.copy == CopyMode::Copyback {
+    if refreshes && c.errors.is_none() {
+        let problem = "`refresh` writes data again before their errors are too many, and this drive has no table `errors`";
+        return refuse("policy.background", problem);
+    }
+    c.check_errors()?;
+    if c.errors.is_some() && c.ftl.gc.copy == CopyMode::Copyback {
         let problem = "`copyback` moves pages without decoding them, so that their errors would add up: take `controller`, or leave the table `errors` out";
         return refuse("ftl.gc.copy", problem);
     }
@@ -152,27 +132,7 @@ pub(super) fn check_combinations(
     let &Suspends { schedule, erases, programs } = suspends;
     let refuse =
         |key: &str, name: &str, why: &str| refuse(&format!("policy.{key}"), format!("`{name}` {why}"));
-    let names = [
-        ("suspend_erase", p.suspend_erase.name(), erases, Occupant::Erase),
-        ("suspend_program", p.suspend_program.name(), programs, Occupant::UserProgram),
-    ];
-    for (key, name, suspends, holder) in names {
-        if !suspends {
-            continue;
-        }
-        if schedule.interrupters(holder).is_empty() {
-            let why =
-                format!("with policy.schedule `{}`, which lets nothing be interrupted", p.schedule.name());
-            return refuse(key, name, &why);
-        }
-        if config.timing.program_erase != ProgramErase::Timed {
-            return refuse(
-                key,
-                name,
-                "with timing.program_erase other than `timed`: there are no phases to stop in",
-            );
-        }
-    }
+    check_suspension(config, schedule, erases, programs)?;
     if schedule.reads_close_channel() && policies.gc_scope.scope() != Scope::Operation {
         let why = format!(
             "with policy.gc_scope `{}`: a collection would block the reads that this schedule serves first",

@@ -42,7 +42,7 @@ pub use crate::flash::{ChannelTime, FlashCounters, Suspension};
 pub use crate::front::{Completion, QueueFull};
 pub use crate::nand::blocks::BlockCounts;
 pub use crate::nand::{ErasePart, OpKind};
-pub use crate::observer::{Change, Closing, Observer, RequestEvent, RequestStep, Step, StepEvent};
+pub use crate::observer::{Change, Closing, Observer, RequestEvent, RequestStep, RingWait, Step, StepEvent};
 pub use crate::observer::{QueueEvent, QueueStep, WriteEvent, WriteStep};
 pub use crate::problem::ConfigProblem;
 pub use drive::Device;

@@ -9,7 +9,9 @@ use crate::nand::timing::Timing;
 use crate::policy::PolicyContext;
 use crate::policy::erase_scheme::EraseSchemePolicy;
 use crate::policy::read_retry::ReadRetryPolicy;
+use crate::policy::schedule::SchedulePolicy;
 use crate::problem::{ConfigProblem, of_policy, refuse};
+use tailcut_units::Occupant;
 
 /// The times of a flash, and what decides about its erases and its reads.
 #[derive(Clone, Debug)]
@@ -53,6 +55,38 @@ impl Parts {
         };
         Ok(Parts { timing, slow_programs, eraser, senses })
     }
+}
+
+/// Refuse suspension where nothing would be suspended.
+///
+/// # Errors
+/// The policy that would have no effect.
+pub fn check_suspension(
+    config: &DeviceConfig,
+    schedule: &SchedulePolicy,
+    erases: bool,
+    programs: bool,
+) -> Result<(), ConfigProblem> {
+    let p = &config.policy;
+    let names = [
+        ("suspend_erase", p.suspend_erase.name(), erases, Occupant::Erase),
+        ("suspend_program", p.suspend_program.name(), programs, Occupant::UserProgram),
+    ];
+    for (key, name, suspends, holder) in names {
+        let refuse = |why: String| refuse(&format!("policy.{key}"), format!("`{name}` {why}"));
+        if !suspends {
+            continue;
+        }
+        if schedule.interrupters(holder).is_empty() {
+            let schedule = p.schedule.name();
+            return refuse(format!("with policy.schedule `{schedule}`, which lets nothing be interrupted"));
+        }
+        if config.timing.program_erase != ProgramErase::Timed {
+            let why = "with timing.program_erase other than `timed`: there are no phases to stop in";
+            return refuse(why.into());
+        }
+    }
+    Ok(())
 }
 
 /// What chooses the pulses of erases.

@@ -4,7 +4,6 @@
 //! the device and the link take no time. A pass ends with all sectors on the device and an empty ring.
 
 use super::drive::Pblk;
-use super::limiter::State as Limit;
 use crate::address::{Lpn, Ppa};
 use crate::figures::{AgeReport, SteadyWindows, Until};
 use crate::ftl::map::Place;
@@ -201,7 +200,7 @@ impl<O: Observer> Pblk<O> {
                     return true;
                 }
             }
-            let Some(line) = self.choose_victim() else { return false };
+            let Some((_, line)) = self.choose_victim(None) else { return false };
             self.state.lines.choose(line);
             *source = Some(Source { line, at: 0 });
         }
@@ -213,8 +212,9 @@ impl<O: Observer> Pblk<O> {
         let base = Ppa(victim.line * self.shape.line_sectors);
         let Some(at) = self.next_valid(base, victim.at) else { return false };
         victim.at = at + 1;
-        if let Some(ahead) = self.next_valid(base, at + AHEAD) {
-            self.map.prefetch(self.map.owner(base + ahead));
+        // If the sector there is not valid, an entry is fetched in vain.
+        if at + AHEAD < self.shape.line_sectors {
+            self.map.prefetch(self.map.owner(base + (at + AHEAD)));
         }
         let sector = base + at;
         self.state.lines.refer(victim.line, 1);
@@ -270,20 +270,12 @@ impl<O: Observer> Pblk<O> {
         self.switch_slots(self.state.ring.filled());
         self.free_at_once();
         self.limits_at_once();
-        self.begin_run();
+        self.state.limiter.restart();
     }
 
     /// Let all lines but those taken need an erase before they are written, as on a drive that is not new. For tests of a
     /// drive that has not come round yet.
     pub fn wear_in(&mut self) {
         self.state.lines.wear_in();
-    }
-
-    /// Let a drive at rest begin a run: collection looks for victims if space is short.
-    pub(super) fn begin_run(&mut self) {
-        self.state.limiter.restart();
-        if self.state.limiter.state() != Limit::Off {
-            self.wake_collection();
-        }
     }
 }

@@ -110,6 +110,11 @@ impl Collector {
         self.victims.len() as u32
     }
 
+    /// Whether no line is being read, and no sector waits to be written.
+    pub fn is_idle(&self) -> bool {
+        self.victims.is_empty() && self.requests.used() == 0
+    }
+
     fn sectors_of(&self, request: u32) -> std::ops::Range<usize> {
         let first = (request * MOST_VECTOR) as usize;
         first..first + self.requests[request].count as usize
@@ -157,9 +162,12 @@ impl<O: Observer> Pblk<O> {
             self.state.collector.chosen_at[line as usize] = self.state.now;
             self.end_victim(line);
         }
+        // All victims of one look come from one list.
+        let mut list = None;
         while self.state.collector.victims.len() < MOST_VICTIMS
-            && let Some(line) = self.choose_victim()
+            && let Some((group, line)) = self.choose_victim(list)
         {
+            list = Some(group);
             self.state.lines.choose(line);
             let c = &mut self.state.collector;
             c.chosen_at[line as usize] = self.state.now;
@@ -172,15 +180,16 @@ impl<O: Observer> Pblk<O> {
         }
     }
 
-    /// The next victim, if one is wanted.
-    pub(super) fn choose_victim(&self) -> Option<u32> {
+    /// The next victim and its list, if one is wanted: from this list if one is given.
+    pub(super) fn choose_victim(&self, list: Option<Group>) -> Option<(Group, u32)> {
         let (lines, limiter) = (&self.state.lines, &self.state.limiter);
         let groups = match limiter.state() {
             Limit::Off => return None,
             Limit::WriteErrors => &Group::FOR_SPACE[..1],
             Limit::Low => &Group::FOR_SPACE[..],
         };
-        groups.iter().find_map(|&group| lines.fewest_valid(group))
+        let mut groups = groups.iter().copied().filter(|&group| list.is_none_or(|list| list == group));
+        groups.find_map(|group| Some((group, lines.fewest_valid(group)?)))
     }
 
     /// Read the metadata of the first victim that is not prepared.
@@ -365,6 +374,9 @@ impl<O: Observer> Pblk<O> {
 
     /// Data of a read of collection are decoded: they go to the host.
     pub(super) fn moved_arrived(&mut self, op: OpId, request: u32) {
+        if self.flash.has_failed(op) {
+            self.leave_unread(op, request);
+        }
         let bytes = self.end_read(op);
         let (_, end) = self.send_up(bytes);
         let r = &mut self.state.collector.requests[request];
@@ -372,6 +384,27 @@ impl<O: Observer> Pblk<O> {
         if r.remaining == 0 {
             self.data_up_at(end, Work::Moved(request));
         }
+    }
+
+    /// Leave the sectors of a read that has failed where they are. Their line is not freed while they are valid.
+    #[cold]
+    fn leave_unread(&mut self, op: OpId, request: u32) {
+        let FlashCommand { ppa, units, extent: line, .. } = self.flash.op(op).cmd;
+        let c = &mut self.state.collector;
+        let range = c.sectors_of(request);
+        let (first, mut kept) = (range.start, 0);
+        for at in range.clone() {
+            let (lpn, sector) = c.sectors[at];
+            let failed = sector >= ppa && sector - ppa < 64 && units >> (sector - ppa) & 1 != 0;
+            if !failed {
+                c.sectors[first + kept] = (lpn, sector);
+                kept += 1;
+            }
+        }
+        let dropped = range.len() - kept;
+        c.requests[request].count = kept as u32;
+        self.state.lines.line_mut(line).unreadable = true;
+        self.release(line, dropped as u32);
     }
 
     /// The host has the sectors of a request.
@@ -424,15 +457,17 @@ impl<O: Observer> Pblk<O> {
     pub(super) fn insert_moved(&mut self, lpn: Lpn, sector: Ppa) {
         let s = &mut self.state;
         s.limiter.gc_enters();
-        if self.map.lookup(lpn) != Place::Flash(sector) {
-            s.ring.insert(Lpn::NONE, Origin::Gc, Ppa::NONE);
-            let line = self.shape.line_of(sector);
-            return self.release(line, 1);
+        if self.map.lookup(lpn) == Place::Flash(sector) {
+            let place = s.ring.insert(lpn, Origin::Gc);
+            let slot = s.ring.slot(place);
+            self.map.set_buffer(lpn, slot);
+            self.invalidate(sector);
+        } else {
+            s.ring.insert(Lpn::NONE, Origin::Gc);
         }
-        let place = s.ring.insert(lpn, Origin::Gc, sector);
-        let slot = s.ring.slot(place);
-        self.map.set_buffer(lpn, slot);
-        self.invalidate(sector);
+        // The victim is free when the last of it is in the ring.
+        let line = self.shape.line_of(sector);
+        self.release(line, 1);
     }
 
     /// Count the collection of a line that is free now.

@@ -6,22 +6,20 @@ use tailcut_units::{Span, quantity};
 
 /// A range of versions of Linux whose pblk has the same rules, named by one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Kernel {
     /// Up to 4.19.
-    #[serde(rename = "v4.19")]
     V4_19,
     /// 5.1, which RAIL is compared with.
     #[default]
-    #[serde(rename = "v5.1")]
     V5_1,
     /// 5.2 to 5.14, the last with pblk.
-    #[serde(rename = "v5.14")]
     V5_14,
 }
 
-/// The parameters of pblk, Linux's translation layer on the host.
+/// The parameters of pblk, Linux's translation layer on the host, of drives with `ftl.kind = "pblk"`.
 ///
-/// - Read by: pblk (`pblk::shape`), with `ftl.kind = "pblk"`
+/// - Read by: pblk (`pblk::shape`)
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PblkConfig {

@@ -3,16 +3,18 @@
 use super::collect::Collector;
 use super::interface::Interface;
 use super::limiter::Limiter;
-use super::lines::Lines;
+use super::lines::{Lines, State as LineState};
 use super::ring::Ring;
 use super::shape::Shape;
 use super::writer::Writer;
+use crate::address::Lpn;
 use crate::config::DeviceConfig;
 use crate::containers::few_timers::FewTimers;
 use crate::figures::{Capacity, Counters, Gauges, PulseWear, SuspensionWear, Usage};
+use crate::flash::setup::check_suspension;
 use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup};
 use crate::front::Completion;
-use crate::ftl::map::Map;
+use crate::ftl::map::{Map, Place};
 use crate::nand::blocks::Blocks;
 use crate::observer::Observer;
 use crate::policy::schedule::SchedulePolicy;
@@ -20,6 +22,7 @@ use crate::policy::suspend_erase::SuspendErasePolicy;
 use crate::policy::suspend_program::SuspendProgramPolicy;
 use crate::problem::{ConfigProblem, of_policy};
 use serde::{Deserialize, Serialize};
+use std::fmt::Write;
 use tailcut_units::{Occupant, Occupants, SimTime};
 
 /// A drive that has not come to rest after so many events never does.
@@ -54,6 +57,8 @@ pub(super) struct State {
     pub lines: Lines,
     pub writer: Writer,
     pub collector: Collector,
+    /// Whether a command has come. Before, a drive is made to have a past in zero time.
+    pub runs: bool,
     /// Lines that nothing refers to any more, to be freed at the end of the event.
     pub released: Vec<u32>,
     pub counters: Counters,
@@ -67,6 +72,12 @@ impl<O: Observer> Pblk<O> {
     pub fn new(config: &DeviceConfig, seed: u64, observer: O) -> Result<Pblk<O>, ConfigProblem> {
         let shape = Shape::new(config, seed)?;
         let (p, x) = (&config.policy, &shape.context);
+        let schedule = SchedulePolicy::new(&p.schedule, x).map_err(of_policy("schedule"))?;
+        let suspend_erase =
+            SuspendErasePolicy::new(&p.suspend_erase, x).map_err(of_policy("suspend_erase"))?;
+        let suspend_program =
+            SuspendProgramPolicy::new(&p.suspend_program, x).map_err(of_policy("suspend_program"))?;
+        check_suspension(config, &schedule, suspend_erase.suspends(), suspend_program.stop().is_some())?;
         let most_ops = shape.host.queue_depth * shape.most_parts()
             + 2 * shape.luns
             + Collector::most_ops(&shape)
@@ -77,7 +88,7 @@ impl<O: Observer> Pblk<O> {
             planes: shape.planes,
             unit_planes: shape.planes,
             blocks: shape.new_blocks(config),
-            faults: None,
+            faults: shape.faults.clone(),
             eraser: shape.parts.eraser.clone(),
             senses: shape.parts.senses.clone(),
             ops: most_ops,
@@ -89,11 +100,9 @@ impl<O: Observer> Pblk<O> {
             ecc: config.ecc.clone(),
             joins: Joins { kinds: Occupants::NONE, erase_planes: shape.planes },
             tells_transfers: false,
-            schedule: SchedulePolicy::new(&p.schedule, x).map_err(of_policy("schedule"))?,
-            suspend_erase: SuspendErasePolicy::new(&p.suspend_erase, x)
-                .map_err(of_policy("suspend_erase"))?,
-            suspend_program: SuspendProgramPolicy::new(&p.suspend_program, x)
-                .map_err(of_policy("suspend_program"))?,
+            schedule,
+            suspend_erase,
+            suspend_program,
         };
         let memory = |e: std::io::Error| ConfigProblem {
             key: "geometry".into(),
@@ -114,6 +123,7 @@ impl<O: Observer> Pblk<O> {
             lines,
             writer: Writer::new(&shape),
             collector: Collector::new(&shape),
+            runs: false,
             released: Vec::with_capacity(shape.array.lines as usize),
             counters: Counters::default(),
         };
@@ -135,6 +145,11 @@ impl<O: Observer> Pblk<O> {
     /// The values derived from the configuration.
     pub fn shape(&self) -> &Shape {
         &self.shape
+    }
+
+    /// Where a sector of the host is.
+    pub fn whereabouts(&self, sector: Lpn) -> Place {
+        self.map.lookup(sector)
     }
 
     /// Totals so far.
@@ -192,16 +207,18 @@ impl<O: Observer> Pblk<O> {
     /// left. No command may be under way.
     pub fn settle(&mut self) -> bool {
         debug_assert_eq!(self.outstanding(), 0);
-        self.state.ring.flush();
-        self.run_writer();
         for _ in 0..SETTLE_EVENTS_MAX {
             if self.next_deadline() == SimTime::NEVER {
-                return self.state.ring.unsynced() == 0;
+                // Padding takes space, so that less than a unit is programmed last.
+                if self.state.ring.flush().is_none() {
+                    return true;
+                }
+                self.run_writer();
+                if self.next_deadline() == SimTime::NEVER {
+                    return false;
+                }
             }
             self.advance_to_completion(SimTime::NEVER, 1, &mut |_| {});
-            // Collection goes on filling the ring.
-            self.state.ring.flush();
-            self.run_writer();
         }
         false
     }
@@ -210,7 +227,7 @@ impl<O: Observer> Pblk<O> {
     pub fn describe_waiting(&self) -> String {
         let s = &self.state;
         let (limits, counted) = (s.limiter.limits(), s.limiter.counted());
-        format!(
+        let mut out = format!(
             "{} commands outstanding, {} writes wait before the ring; {} sectors of it are not programmed; users have \
              {} slots of {}, collection {} of {}; {} chunks are free of {}, {} lines are being read",
             self.outstanding(),
@@ -223,7 +240,18 @@ impl<O: Observer> Pblk<O> {
             s.lines.free_chunks,
             self.shape.array.lines * self.shape.luns,
             s.collector.victims(),
-        )
+        );
+        const MOST: usize = 64;
+        let used = (0..s.lines.count()).filter(|&line| s.lines.line(line).state != LineState::Free);
+        for line in used.take(MOST) {
+            let l = s.lines.line(line);
+            let _ = write!(
+                out,
+                "\n  line {line}: {:?}, {} of {} sectors valid, {} in the ring, {} references",
+                l.state, l.valid, l.capacity, l.in_ring, l.references
+            );
+        }
+        out
     }
 
     /// Mean and largest program/erase count of a block.
@@ -383,6 +411,13 @@ impl<O: Observer> Pblk<O> {
         self.flash.pass(SimTime(now));
     }
 
+    /// The first command comes: collection begins where its past has left the drive short of space.
+    #[cold]
+    pub(super) fn begin_run(&mut self) {
+        self.state.runs = true;
+        self.collect();
+    }
+
     /// Fire a timer. Returns whether a command has ended.
     #[inline]
     fn fire(&mut self, timer: usize, completed: &mut impl FnMut(&Completion<'_>)) -> bool {
@@ -413,8 +448,9 @@ impl<O: Observer> Pblk<O> {
     #[cold]
     fn free_lines(&mut self) {
         while let Some(line) = self.state.released.pop() {
-            self.state.lines.free_up(line);
-            self.collected(line);
+            if self.state.lines.free_up(line) {
+                self.collected(line);
+            }
         }
         self.space_changed();
         self.run_writer();

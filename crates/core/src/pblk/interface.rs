@@ -12,9 +12,10 @@ use crate::containers::slab::Slab;
 use crate::flash::{Fact, FlashCommand, OpId, Owner, Submitted};
 use crate::front::{Arrived, Completion, LinkWay, QueueFull, Ring as Fifo, Server};
 use crate::nand::OpKind;
-use crate::observer::{Observer, RequestEvent, RequestStep};
+use crate::observer::{Observer, RequestEvent, RequestStep, RingWait};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use strum::VariantNames;
 use tailcut_units::{Cause, Command, HostOp, Ledger, SimTime, Status};
 
 /// A request under way.
@@ -33,22 +34,22 @@ pub(super) struct Request {
     pub since: u64,
 }
 
-/// Reasons for which writes wait before the ring.
-const REASONS: [Cause; 3] = [Cause::ADMISSION, Cause::RING_ROOM, Cause::LUN_SEMAPHORE];
-
 /// Time by the reason for which the first waiting write waits, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Waits {
-    total: [u64; REASONS.len()],
+    total: [u64; RingWait::VARIANTS.len()],
     reason: u8,
     since: u64,
 }
 
+/// The reasons, by index.
+const REASONS: [RingWait; RingWait::VARIANTS.len()] = [RingWait::Admission, RingWait::Room, RingWait::Lun];
+
 impl Waits {
-    /// Count time from `now` on to this cause.
-    pub fn turn_to(&mut self, cause: Cause, now: u64) {
+    /// Count time from `now` on to this reason. Returns whether it is another than before.
+    pub fn turn_to(&mut self, reason: RingWait, now: u64) -> bool {
         self.settle(now);
-        self.reason = REASONS.iter().position(|&c| c == cause).expect("a reason to wait") as u8;
+        std::mem::replace(&mut self.reason, reason as u8) != reason as u8
     }
 
     /// Bring the account up to `now`.
@@ -60,8 +61,8 @@ impl Waits {
 
     /// Charge the time since an earlier copy.
     pub fn charge(&self, earlier: &Waits, to: &mut Ledger) {
-        for ((cause, after), before) in REASONS.into_iter().zip(self.total).zip(earlier.total) {
-            to.charge(cause, after - before);
+        for ((reason, after), before) in REASONS.into_iter().zip(self.total).zip(earlier.total) {
+            to.charge(reason.cause(), after - before);
         }
     }
 }
@@ -218,6 +219,9 @@ impl<O: Observer> Pblk<O> {
         }
         debug_assert!(at.0 >= self.state.now && wanted <= at && self.state.timers.first().1 > at.0);
         self.pass(at.0);
+        if !self.state.runs {
+            self.begin_run();
+        }
         let s = &mut self.state;
         let id = s.interface.requests.take();
         let index = s.interface.submitted;

@@ -67,6 +67,8 @@ pub struct Line {
     pub in_ring: u32,
     /// Whether a program has failed.
     pub write_error: bool,
+    /// Whether collection could not read a sector of it. It is no victim again before nothing of it is valid.
+    pub unreadable: bool,
     /// Whether it was never written, so that its chunks need no erase.
     pub fresh: bool,
     /// The list on which it is, if it is closed.
@@ -103,6 +105,7 @@ impl Lines {
                 references: 0,
                 in_ring: 0,
                 write_error: false,
+                unreadable: false,
                 fresh: true,
                 group: None,
             }
@@ -158,6 +161,7 @@ impl Lines {
         line.valid = line.capacity;
         line.references = 1;
         line.write_error = false;
+        line.unreadable = false;
         Some(number)
     }
 
@@ -243,7 +247,8 @@ impl Lines {
         let list = &self.groups[group as usize];
         let next = |&at: &u32| Some(list.after(&self.links, at)).filter(|&line| line != NONE);
         let lines = std::iter::successors(self.first(group), next);
-        lines.filter(|&line| self.line(line).in_ring == 0).min_by_key(|&line| self.line(line).valid)
+        let may = |line: &Line| line.in_ring == 0 && !line.unreadable;
+        lines.filter(|&line| may(self.line(line))).min_by_key(|&line| self.line(line).valid)
     }
 
     /// Choose a closed line as a victim.
@@ -253,14 +258,22 @@ impl Lines {
         self.all[line as usize].state = State::Victim;
     }
 
-    /// Free a victim that nothing refers to.
-    pub fn free_up(&mut self, line: u32) {
+    /// Free a victim that nothing refers to. If sectors of it could not be read it is closed again, and false is
+    /// returned.
+    pub fn free_up(&mut self, line: u32) -> bool {
         let l = &mut self.all[line as usize];
         debug_assert!(l.state == State::Victim && l.references == 0 && l.in_ring == 0);
+        if l.unreadable && l.valid > 0 {
+            l.references = 1;
+            l.state = State::Closed;
+            self.file(line);
+            return false;
+        }
         l.state = State::Free;
         l.valid = 0;
         self.free_chunks += l.chunks;
         self.free.push_back(line);
+        true
     }
 
     /// Check the lists and the counts against the states of all lines.

@@ -20,8 +20,6 @@ pub struct Provision {
     pub smeta: u32,
     /// Sectors of the metadata at the end of a line (emeta): whole write units.
     pub emeta: u32,
-    /// The fewest good chunks of a line that can be used.
-    pub least_chunks: u32,
     /// Chunks kept from users, without those of metadata.
     pub spare: u32,
     /// Chunks whose worth metadata take.
@@ -39,6 +37,11 @@ pub struct Provision {
 }
 
 impl Provision {
+    /// The fewest good chunks of a line that can be used.
+    pub fn least_chunks(a: &Array) -> u32 {
+        1 + (a.write_unit + emeta(a)).div_ceil(a.chunk)
+    }
+
     /// The sizes for `good` good chunks of usable lines and this share of over-provisioning, in percent, by the
     /// rules of a kernel. The ring has at least `ring` entries.
     ///
@@ -76,7 +79,6 @@ impl Provision {
         Ok(Provision {
             smeta,
             emeta,
-            least_chunks: 1 + metadata_of_line.div_ceil(a.chunk),
             spare,
             metadata,
             high: spare - taken,
@@ -117,7 +119,7 @@ mod tests {
     #[test]
     fn reference_points() {
         let p = of(11.0);
-        assert_eq!((p.smeta, p.emeta, p.least_chunks), (8, 1032, 2));
+        assert_eq!((p.smeta, p.emeta, Provision::least_chunks(&westlake())), (8, 1032, 2));
         assert_eq!((p.spare, p.metadata, p.high), (15_024, 271, 14_625));
         assert_eq!((p.ring, p.back), (8192, 4096));
         let wide = Array { write_unit: 16, ..westlake() };

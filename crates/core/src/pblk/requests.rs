@@ -7,8 +7,11 @@ use crate::address::{Lpn, Ppa};
 use crate::flash::{FlashCommand, OpId};
 use crate::ftl::map::Place;
 use crate::nand::OpKind;
-use crate::observer::{Observer, RequestStep};
+use crate::observer::{Observer, RequestStep, RingWait};
 use tailcut_units::{Cause, Occupant, Status};
+
+/// Map entries of the slots to be used again are fetched so many slots before.
+const SWITCHED_AHEAD: RingPlace = 16;
 
 impl<O: Observer> Pblk<O> {
     /// Look up a read, and send what is on flash to the device as one vector command.
@@ -148,12 +151,30 @@ impl<O: Observer> Pblk<O> {
         loop {
             let users = self.admit_users();
             let moved = self.write_moved();
-            if !users && !moved {
+            if !users && !moved && !self.switch_all() {
                 break;
             }
             self.run_writer();
         }
         self.note_wait();
+    }
+
+    /// If users are held back and collection has nothing to move, because all lines with invalid sectors have some in the
+    /// ring, let the map point to the device for all that is programmed. Linux has no such rule and would wait for good;
+    /// only small drives come to this. Returns whether a slot was given up.
+    fn switch_all(&mut self) -> bool {
+        let s = &self.state;
+        let stuck = !s.interface.room.is_empty()
+            && !s.limiter.admits_user()
+            && s.collector.is_idle()
+            && s.ring.unsynced() < u64::from(self.shape.array.write_unit)
+            && s.ring.can_switch();
+        if !stuck || self.choose_victim(None).is_some() {
+            return false;
+        }
+        self.switch_slots(self.state.ring.synced());
+        self.collect();
+        true
     }
 
     /// Let writes in. Returns whether any sector entered.
@@ -190,7 +211,7 @@ impl<O: Observer> Pblk<O> {
     /// Put a sector of a user into the ring, whose slot is free. Its old copy on flash is invalid at once.
     #[inline]
     pub(super) fn insert_user(&mut self, lpn: Lpn) {
-        let place = self.state.ring.insert(lpn, Origin::User, Ppa::NONE);
+        let place = self.state.ring.insert(lpn, Origin::User);
         let slot = self.state.ring.slot(place);
         if let Place::Flash(old) = self.map.set_buffer(lpn, slot) {
             self.invalidate(old);
@@ -216,6 +237,8 @@ impl<O: Observer> Pblk<O> {
     /// For each sector of the ring before `until`, let the map point to the device if it still points to the slot; else
     /// the sector is invalid there now.
     pub(super) fn switch_slots(&mut self, until: RingPlace) {
+        // The next slots to be used again are known; their map entries were last used a ring ago.
+        self.map.prefetch(self.state.ring.entry(until + SWITCHED_AHEAD).lba);
         let (map, shape) = (&mut self.map, &self.shape);
         let s = &mut self.state;
         let (lines, released) = (&mut s.lines, &mut s.released);
@@ -237,14 +260,8 @@ impl<O: Observer> Pblk<O> {
             } else {
                 emptied |= lines.invalidate(line, 1);
             }
-            let mut release = |line| {
-                if lines.release(line, 1) {
-                    released.push(line);
-                }
-            };
-            release(line);
-            if entry.source != Ppa::NONE {
-                release(shape.line_of(entry.source));
+            if lines.release(line, 1) {
+                released.push(line);
             }
         });
         s.limiter.leaves(users, collected);
@@ -259,14 +276,17 @@ impl<O: Observer> Pblk<O> {
         if s.interface.room.is_empty() {
             return;
         }
-        let cause = if !s.limiter.admits_user() {
-            Cause::ADMISSION
+        let reason = if !s.limiter.admits_user() {
+            RingWait::Admission
         } else if s.writer.waits_for_lun() {
-            Cause::LUN_SEMAPHORE
+            RingWait::Lun
         } else {
-            Cause::RING_ROOM
+            RingWait::Room
         };
-        s.interface.waits.turn_to(cause, s.now);
+        if s.interface.waits.turn_to(reason, s.now) {
+            let first = s.interface.room[0];
+            self.observe_request(first, RequestStep::Waits(reason));
+        }
     }
 
     /// Forget what the sectors hold. What is on flash is invalid at once, what is in the ring when its slot is used

@@ -25,8 +25,6 @@ pub struct Entry {
     pub lba: Lpn,
     /// Where it goes on flash; none before it is mapped.
     pub media: Ppa,
-    /// Where collection has read it; none for a user's.
-    pub source: Ppa,
     /// On whose behalf.
     pub origin: Origin,
     /// Whether it is programmed.
@@ -54,13 +52,7 @@ impl Ring {
     /// An empty ring of `size` slots, a power of two, of which `back` stay free.
     pub fn new(size: u32, back: u32) -> Ring {
         debug_assert!(size.is_power_of_two() && back < size);
-        let none = Entry {
-            lba: Lpn::NONE,
-            media: Ppa::NONE,
-            source: Ppa::NONE,
-            origin: Origin::User,
-            programmed: false,
-        };
+        let none = Entry { lba: Lpn::NONE, media: Ppa::NONE, origin: Origin::User, programmed: false };
         Ring {
             entries: vec![none; size as usize],
             back,
@@ -101,6 +93,16 @@ impl Ring {
         (self.filled + u64::from(sectors) + 1).saturating_sub(self.size())
     }
 
+    /// All sectors before this place are programmed.
+    pub fn synced(&self) -> Place {
+        self.synced
+    }
+
+    /// Whether a programmed sector is still the map's.
+    pub fn can_switch(&self) -> bool {
+        self.switched < self.synced
+    }
+
     /// The place of the next sector.
     pub fn filled(&self) -> Place {
         self.filled
@@ -118,12 +120,12 @@ impl Ring {
         }
     }
 
-    /// Put a sector into the next slot; `source` is where collection has read it. Returns its place.
+    /// Put a sector into the next slot. Returns its place.
     #[inline]
-    pub fn insert(&mut self, lba: Lpn, origin: Origin, source: Ppa) -> Place {
+    pub fn insert(&mut self, lba: Lpn, origin: Origin) -> Place {
         let place = self.filled;
         let slot = self.slot(place) as usize;
-        self.entries[slot] = Entry { lba, media: Ppa::NONE, source, origin, programmed: false };
+        self.entries[slot] = Entry { lba, media: Ppa::NONE, origin, programmed: false };
         self.filled += 1;
         place
     }
@@ -224,7 +226,7 @@ mod tests {
         let mut reused = Vec::new();
         assert!(ring.has_room(1));
         ring.switch(ring.needed_by(1), |_, entry| reused.push(entry.lba.0));
-        let place = ring.insert(Lpn(lba), Origin::User, Ppa::NONE);
+        let place = ring.insert(Lpn(lba), Origin::User);
         let first = ring.submit(1);
         ring.map(first, Ppa(lba));
         ring.programmed(first, 1);
@@ -234,7 +236,7 @@ mod tests {
     /// Write these sectors.
     fn fill(ring: &mut Ring, lbas: std::ops::Range<u32>) {
         for lba in lbas {
-            ring.insert(Lpn(lba), Origin::User, Ppa::NONE);
+            ring.insert(Lpn(lba), Origin::User);
         }
     }
 

@@ -6,11 +6,14 @@ use crate::address::{BusyUnit, Ppa};
 use crate::config::{DeviceConfig, HostConfig};
 use crate::divider::Divider;
 use crate::figures::Capacity;
+use crate::flash::erase::Eraser;
 use crate::flash::setup::Parts;
 use crate::ftl::config::CapacityRule;
 use crate::ftl::map::Fill;
 use crate::nand::blocks::{Blocks, factory_bad};
 use crate::nand::config::{BusyKind, EnergyConfig};
+use crate::nand::faults::Faults;
+use crate::nand::faults::config::{FaultKind, FaultsConfig};
 use crate::policy::PolicyContext;
 use crate::problem::{ConfigProblem, refuse};
 use tailcut_units::Span;
@@ -62,6 +65,8 @@ pub struct Shape {
     pub codewords: u32,
     /// The flash.
     pub parts: Parts,
+    /// What can fail, if anything can: reads of pages with raw bit errors.
+    pub faults: Option<Faults>,
     /// Power of the array.
     pub energy: EnergyConfig,
     /// Growth of the raw bit error rate with suspensions of erases, for 1,000.
@@ -109,7 +114,9 @@ impl Shape {
         let bad_blocks = factory_bad(g, &c.fault, seed);
         let bad = bad_chunks(&array, g.planes, &bad_blocks);
         let bad_count = bad.iter().filter(|&&bad| bad).count() as u32;
-        let good = array.lines * luns - bad_count;
+        let least = Provision::least_chunks(&array);
+        let good =
+            (0..array.lines).map(|line| good_chunks(&bad, luns, line)).filter(|&good| good >= least).sum();
         let percent = percent(c)?;
         let provision = Provision::new(&array, good, percent, c.pblk.kernel, c.pblk.ring)?;
         let line_sectors = array.line_sectors() as u32;
@@ -118,6 +125,9 @@ impl Shape {
         let lost = u64::from(bad_count) * u64::from(array.chunk) * SECTOR;
         let context = context(c, &array, seed);
         let parts = Parts::new(c, &context, g.page * u64::from(g.planes), seed)?;
+        if parts.eraser.as_ref().is_some_and(Eraser::defers_last_loop) {
+            return refuse("erase.defer_last_loop", "pblk erases a chunk as a whole: set it to false");
+        }
         let reserve = provision.reserve;
         if provision.high <= reserve {
             let problem = format!(
@@ -127,8 +137,26 @@ impl Shape {
             return refuse("ftl.over_provisioning", problem);
         }
         let most_write = provision.ring - 1 - provision.back;
-        if most_write < write_unit {
-            return refuse("pblk.ring", format!("{} entries hold no write unit", provision.ring));
+        if most_write < MOST_VECTOR {
+            let problem = format!(
+                "{} entries, of which {} stay free behind what is written, hold no request of {MOST_VECTOR} sectors: set it to {} or more",
+                provision.ring,
+                provision.back,
+                (provision.back + MOST_VECTOR + 1).next_power_of_two()
+            );
+            return refuse("pblk.ring", problem);
+        }
+        let data = |line| {
+            let good = good_chunks(&bad, luns, line);
+            (good >= least).then(|| good * array.chunk - provision.smeta - provision.emeta)
+        };
+        let smallest = (0..array.lines).filter_map(data).min().unwrap_or(0);
+        if most_write > smallest {
+            // What waits in the ring when users are held back must leave the last free line to collection.
+            let problem = format!(
+                "{most_write} sectors of the ring may wait to be programmed, and a line holds {smallest}: set it to a smaller value, or use larger blocks"
+            );
+            return refuse("pblk.ring", problem);
         }
         Ok(Shape {
             luns,
@@ -149,6 +177,7 @@ impl Shape {
             planes: g.planes,
             codewords: (unit / c.ecc.codeword) as u32,
             parts,
+            faults: Faults::new(&c.faults, &c.fault, g, c.errors.is_some(), seed),
             energy: c.energy.clone(),
             rber_growth: c.suspend.erase.rber_growth,
             host: c.host.clone(),
@@ -224,9 +253,9 @@ impl Shape {
 
     /// Good chunks of a line, and the sectors of data that they hold; `None` for a line with too few.
     pub fn line_size(&self, line: u32) -> Option<(u32, u32)> {
-        let good = (0..self.luns).filter(|&position| !self.is_bad(line, position)).count() as u32;
+        let good = good_chunks(&self.bad, self.luns, line);
         let metadata = self.provision.smeta + self.provision.emeta;
-        (good >= self.provision.least_chunks).then(|| (good, good * self.array.chunk - metadata))
+        (good >= Provision::least_chunks(&self.array)).then(|| (good, good * self.array.chunk - metadata))
     }
 
     /// The closed form of a sequential fill; `None` if bad chunks leave holes in it.
@@ -239,6 +268,9 @@ impl Shape {
     pub fn new_blocks(&self, c: &DeviceConfig) -> Blocks {
         let mut blocks =
             Blocks::new(self.luns, self.planes, self.array.lines).with_past(c.age.past(), self.seed);
+        if self.faults.is_some() {
+            blocks.let_fail_in_place(&self.bad_blocks);
+        }
         if self.parts.eraser.is_some() {
             blocks.let_wear();
         }
@@ -292,7 +324,25 @@ fn check(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     c.pblk.check()?;
     c.ecc.check_codeword(SECTOR, g.page)?;
     c.host.check_transfer(SECTOR)?;
+    c.check_erase()?;
+    c.check_errors()?;
+    if let Some(fault) = c.fault.iter().find(|fault| fault.kind != FaultKind::Bad) {
+        let problem = format!(
+            "a fault `{:?}`; under pblk only blocks that are bad from the factory are modelled",
+            fault.kind
+        );
+        return refuse("fault", problem);
+    }
+    if c.faults != FaultsConfig::default() {
+        return refuse("faults", "under pblk faults at random are not modelled: leave the table out");
+    }
     c.age.check()
+}
+
+/// Good chunks of a line.
+fn good_chunks(bad: &[bool], luns: u32, line: u32) -> u32 {
+    let of_line = bad.get((line * luns) as usize..((line + 1) * luns) as usize).unwrap_or_default();
+    luns - of_line.iter().filter(|&&bad| bad).count() as u32
 }
 
 /// The over-provisioning in percent of the good chunks.

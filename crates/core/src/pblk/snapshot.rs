@@ -61,7 +61,6 @@ impl<O: Observer> Pblk<O> {
         }
         self.audit().map_err(|e| damaged(&e))?;
         self.limits_at_once();
-        self.begin_run();
         Ok(aged.report)
     }
 

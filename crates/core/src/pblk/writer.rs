@@ -103,6 +103,8 @@ pub(super) struct Writer {
     then: Step,
     open: OpenLine,
     next: Option<NextLine>,
+    /// The LUN position of the erase that the start of a line waits for.
+    erasing: Option<u32>,
     /// Oldest first.
     closing: VecDeque<Closing>,
     units: Slab<Unit>,
@@ -120,6 +122,7 @@ impl Writer {
             then: Step::Take,
             open: OpenLine { line: 0, next: 0, left: 0 },
             next: None,
+            erasing: None,
             closing: VecDeque::with_capacity(METADATA_BUFFERS + 1),
             units: Slab::new(2 * shape.luns as usize + 2, blank),
             taken: vec![false; shape.luns as usize],
@@ -256,7 +259,7 @@ impl<O: Observer> Pblk<O> {
         }
         let occupant = match unit.content {
             Content::Start | Content::End => Occupant::MetaProgram,
-            // Sectors of both kinds share units. The first decides, as for a unit of one kind.
+            // Sectors of both kinds share units. The kind that has more decides.
             Content::Data { .. } if unit.collected > unit.users => Occupant::GcProgram,
             Content::Data { .. } => Occupant::UserProgram,
         };
@@ -316,7 +319,7 @@ impl<O: Observer> Pblk<O> {
     fn choose_metadata(&mut self, position: u32) -> bool {
         self.state.writer.step = Step::Take;
         if let Some(at) = self.waiting_metadata() {
-            let own = self.shape.position_of(self.state.writer.closing[at].next);
+            let own = self.shape.position_of(self.next_metadata(at));
             let opposite = (own + self.shape.luns / 2) % self.shape.luns;
             if opposite == position || self.shape.is_bad(self.state.writer.open.line, opposite) {
                 self.take_metadata(at);
@@ -330,13 +333,17 @@ impl<O: Observer> Pblk<O> {
         self.state.writer.closing.iter().position(|closing| closing.to_submit > 0)
     }
 
+    /// The next unit of metadata of a closing line.
+    fn next_metadata(&self, at: usize) -> u32 {
+        let Closing { line, next, .. } = self.state.writer.closing[at];
+        let good = |&unit: &u32| !self.shape.is_bad(line, self.shape.position_of(unit));
+        (next..).find(good).expect("a line has room for its metadata")
+    }
+
     /// Let the writer submit the next unit of metadata of a closing line.
     fn take_metadata(&mut self, at: usize) {
         let line = self.state.writer.closing[at].line;
-        let mut unit = self.state.writer.closing[at].next;
-        while self.shape.is_bad(line, self.shape.position_of(unit)) {
-            unit += 1;
-        }
+        let unit = self.next_metadata(at);
         let w = &mut self.state.writer;
         w.closing[at].next = unit + 1;
         w.closing[at].to_submit -= 1;
@@ -369,14 +376,18 @@ impl<O: Observer> Pblk<O> {
     /// Erase the chunks of the next line that are left, one after the other, and wait for all.
     fn erase_rest(&mut self) -> bool {
         let next = self.state.writer.next.as_ref().expect("the line that begins");
-        if next.to_end > next.to_submit {
+        if self.state.writer.erasing.is_some() {
             return false;
         }
         if next.to_submit > 0 {
             let left = next.erased.iter().position(|&erased| !erased).expect("one is left");
             if !(self.shape.erase_semaphore && self.state.writer.taken[left]) {
+                self.state.writer.erasing = Some(left as u32);
                 self.submit_erase(left as u32);
             }
+            return false;
+        }
+        if next.to_end > 0 {
             return false;
         }
         let old = self.state.writer.open.clone();
@@ -487,6 +498,9 @@ impl<O: Observer> Pblk<O> {
         let next = s.writer.next.as_mut().expect("an erase belongs to the next line");
         next.to_end -= 1;
         s.counters.erases += 1;
+        if s.writer.erasing == Some(position) {
+            s.writer.erasing = None;
+        }
         if self.shape.erase_semaphore {
             s.writer.taken[position as usize] = false;
         }

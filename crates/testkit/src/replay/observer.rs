@@ -12,6 +12,9 @@ use tailcut_core::address::BusyUnit;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Closing, Observer, OpKind, RequestEvent, RequestStep, Shape, Step, StepEvent};
 use tailcut_core::device::{QueueEvent, QueueStep, WriteEvent, WriteStep};
+use tailcut_core::flash::setup::Parts;
+use tailcut_core::ftl::config::FtlKind;
+use tailcut_core::pblk;
 use tailcut_core::policy::read_retry::Place;
 use tailcut_units::{Cause, HostOp, Ledger, Occupant, SimTime};
 
@@ -19,7 +22,9 @@ const NONE: u32 = u32::MAX;
 
 /// Calculates the blame of every request. See the documentation of the module.
 pub struct Replay {
-    shape: Shape,
+    parts: Parts,
+    /// Time to compute a unit from the rest of its stripe, ns.
+    xor_ns: u64,
     decode: u64,
     /// What a prediction of the controller takes, ns.
     predict: u64,
@@ -53,19 +58,30 @@ pub struct Replay {
 impl Replay {
     /// A replay for a drive of this configuration, to be used from its first command on.
     pub fn new(config: &DeviceConfig, seed: u64) -> Result<Replay, String> {
-        let shape = Shape::new(config, seed).map_err(|e| e.to_string())?;
-        let channels = shape.channels as usize;
+        let (parts, units, channels, xor_ns) = match config.ftl.kind {
+            FtlKind::Page => {
+                let shape = Shape::new(config, seed).map_err(|e| e.to_string())?;
+                let Shape { timing, slow_programs, eraser, senses, .. } = shape;
+                (Parts { timing, slow_programs, eraser, senses }, shape.units, shape.channels, shape.xor_ns)
+            }
+            FtlKind::Pblk => {
+                let shape = pblk::Shape::new(config, seed).map_err(|e| e.to_string())?;
+                (shape.parts, shape.luns, shape.array.channels, 0)
+            }
+        };
+        let channels = channels as usize;
         let mut reached = Reached::default();
         reached.policies(&config.policy);
         Ok(Replay {
             decode: config.ecc.decode.0,
-            predict: predict_ns(&shape, Place::Controller),
+            predict: predict_ns(&parts, Place::Controller),
             further: Further::of(config),
-            front: Front::new(config, &shape),
-            units: (0..shape.units).map(|_| Unit::default()).collect(),
+            front: Front::new(config),
+            units: (0..units).map(|_| Unit::default()).collect(),
             channels: (0..channels).map(|_| History::default()).collect(),
             channel_free: vec![0; channels],
-            shape,
+            parts,
+            xor_ns,
             ops: BTreeMap::new(),
             fillers: BTreeMap::new(),
             writes: BTreeMap::new(),
@@ -140,7 +156,7 @@ impl Replay {
         if e.step == Step::ChannelOut || resumes {
             return Ok(());
         }
-        let t = &self.shape.timing;
+        let t = &self.parts.timing;
         let planes: u32 = ids.iter().map(|id| self.ops[id].told.planes.count_ones()).sum();
         let codewords: u32 = ids.iter().map(|id| self.ops[id].told.codewords).sum();
         let command = t.command_ns * u64::from(planes);
@@ -160,12 +176,12 @@ impl Replay {
     fn array_step(&mut self, e: &StepEvent) -> Result<(), String> {
         let further = self.with_joined(e.op).iter().all(|id| self.ops[id].senses > 0).then_some(self.further);
         let op = self.ops.get_mut(&e.op).expect("it has arrived");
-        let Some(nominal) = op.array(e, further, &self.shape)? else { return Ok(()) };
+        let Some(nominal) = op.array(e, further, &self.parts)? else { return Ok(()) };
         let senses = e.occupant != Occupant::GcProgram && matches!(e.kind, OpKind::Read | OpKind::Copyback);
         let second = e.kind == OpKind::Copyback && !senses;
         let ids = if second { vec![e.op] } else { self.with_joined(e.op) };
-        let whole = self.shape.timing.read_ns(e.page);
-        let in_die = sense_in_die(&self.shape, whole);
+        let whole = self.parts.timing.read_ns(e.page);
+        let in_die = sense_in_die(&self.parts, whole);
         for id in ids {
             let op = self.op(id);
             op.sensed_or_pulsed(e.at.0, nominal);
@@ -193,8 +209,8 @@ impl Replay {
             Step::Array => self.array_step(e)?,
             _ => {}
         }
-        let (shape, further) = (&self.shape, self.further);
-        self.ops.get_mut(&e.op).expect("it has arrived").step(e, further, shape)
+        let (parts, further) = (&self.parts, self.further);
+        self.ops.get_mut(&e.op).expect("it has arrived").step(e, further, parts)
     }
 
     fn try_turn(&mut self, e: &QueueEvent) -> Result<(), String> {
@@ -202,7 +218,11 @@ impl Replay {
         match e.step {
             QueueStep::Arrives => {
                 let placed = self.placed.remove(&e.op);
-                self.ops.insert(e.op, Operation::new(*e, placed));
+                let mut op = Operation::new(*e, placed);
+                if let (Some(pblk), Some(r)) = (&self.front.pblk, self.requests.get_mut(&e.request)) {
+                    op.before = pblk.read_arrives(r, now, e.codewords)?;
+                }
+                self.ops.insert(e.op, op);
             }
             QueueStep::Leaves => self.charge_die(e.op, now),
             QueueStep::Joins(head) => {
@@ -230,10 +250,19 @@ impl Replay {
 
     fn ends(&mut self, e: &QueueEvent, fails: bool) -> Result<(), String> {
         let now = e.at.0;
-        let (decode, predict) = (self.decode, self.predict);
+        let (decode, predict, pblk) = (self.decode, self.predict, self.front.pblk.is_some());
         let op = self.op(e.op);
         op.end(now, decode, predict)?;
         let mut account = op.account.clone();
+        account.merge(&op.before);
+        if pblk && e.kind != OpKind::Read {
+            return Ok(());
+        }
+        if pblk && e.request == u64::MAX {
+            // Data that pblk reads for itself cross the link too.
+            self.front.send(u64::from(e.bytes), now, &mut account);
+            return Ok(());
+        }
         if e.write_unit != NONE && e.kind == OpKind::Read {
             self.fillers.insert(e.write_unit, account);
             return Ok(());
@@ -260,11 +289,11 @@ impl Replay {
             if rebuild.left == 0 {
                 rebuild.account = account.clone();
                 if !rebuild.failed {
-                    rebuild.account.add(Cause::RECONSTRUCTION, self.shape.xor_ns);
+                    rebuild.account.add(Cause::RECONSTRUCTION, self.xor_ns);
                 }
             }
         }
-        if fails {
+        if fails && self.front.pblk.is_none() {
             // What becomes of a part of a host read that has failed is told next.
             self.op(e.op).account = account;
         } else if e.bytes > 0 {
@@ -314,6 +343,8 @@ impl Replay {
         match e.step {
             RequestStep::Submitted { .. } => {}
             RequestStep::Translated(0) => {}
+            // What the ring has is there with the rest.
+            RequestStep::Translated(_) if self.front.pblk.is_some() => {}
             RequestStep::Translated(bytes) => {
                 self.front.part(r, bytes, now, Account::default());
             }
@@ -341,7 +372,7 @@ impl Replay {
                     waited = before;
                 }
                 let mut account = waited.clone();
-                account.add(Cause::RECONSTRUCTION, self.shape.xor_ns);
+                account.add(Cause::RECONSTRUCTION, self.xor_ns);
                 let new =
                     Rebuild { request: e.request, left: members, bytes, waited, account, failed: false };
                 self.rebuilds.insert(rebuild, new);
@@ -388,6 +419,10 @@ impl Replay {
                 placed.through(op, &mut r.account);
                 r.room_since = now;
             }
+            RequestStep::Waits(reason) => self.front.wait_for(reason, now),
+            RequestStep::Held if self.front.pblk.is_some() && r.command.op == HostOp::Write => {
+                self.front.waited(r.looked_at, now, &mut r.account);
+            }
             RequestStep::Held => {
                 if r.command.op == HostOp::Flush {
                     r.account.add(Cause::BUFFER_FLUSH, now - r.looked_at);
@@ -418,6 +453,9 @@ impl Observer for Replay {
 
     fn request(&mut self, event: &RequestEvent) {
         self.reached.note("request", event.step);
+        if let RequestStep::Waits(reason) = event.step {
+            self.reached.note("ring wait", reason);
+        }
         let held = self.try_request(event);
         self.blame(held);
     }

@@ -4,8 +4,10 @@ use super::account::Account;
 use super::history::History;
 use super::write::Placed;
 use tailcut_core::device::config::DeviceConfig;
-use tailcut_core::device::{OpKind, QueueEvent, QueueStep, Shape, Step, StepEvent};
+use tailcut_core::device::{OpKind, QueueEvent, QueueStep, Step, StepEvent};
+use tailcut_core::flash::setup::Parts;
 use tailcut_core::nand::loops::MOST_LOOPS;
+use tailcut_core::nand::timing::Timing;
 use tailcut_core::policy::read_retry::{Place, ReadRetryConfig};
 use tailcut_units::{Cause, Occupant};
 
@@ -72,6 +74,8 @@ pub struct Operation {
     pub ended: Option<u64>,
     /// The write unit that the operation programs.
     pub placed: Option<Placed>,
+    /// pblk: what its command waited for before it, from the request's look-up on.
+    pub before: Account,
     /// Nanoseconds by cause.
     pub account: Account,
 }
@@ -97,6 +101,7 @@ impl Operation {
             decoded: 0,
             ended: None,
             placed,
+            before: Account::default(),
             account: Account::default(),
         }
     }
@@ -122,14 +127,14 @@ impl Operation {
     }
 
     /// Apply a step that concerns this operation and not those that joined it.
-    pub fn step(&mut self, e: &StepEvent, further: Further, shape: &Shape) -> Result<(), String> {
+    pub fn step(&mut self, e: &StepEvent, further: Further, parts: &Parts) -> Result<(), String> {
         match e.step {
             Step::Suspended => self.suspended = true,
             Step::Resuming => self.waits = Some(e.at.0),
             Step::ChannelOut => {
-                let whole = shape.timing.transfer_codewords_ns(self.told.codewords);
+                let whole = parts.timing.transfer_codewords_ns(self.told.codewords);
                 // A second sense may be for known cells alone.
-                let known = shape.senses.as_ref().map_or(0, |senses| senses.known_ns(whole));
+                let known = parts.senses.as_ref().map_or(0, |senses| senses.known_ns(whole));
                 let transfer = if self.senses == 2 && known > 0 { known } else { whole };
                 let spent = e.until.0 - e.at.0;
                 let stalled = spent.checked_sub(transfer).ok_or("data go out faster than the channel")?;
@@ -137,8 +142,8 @@ impl Operation {
                 self.account.add(Cause::ECC_QUEUE, stalled);
                 self.out = e.until.0;
             }
-            Step::Decode => self.decodes(e, shape)?,
-            Step::Ahead => self.senses_ahead(e, further, shape)?,
+            Step::Decode => self.decodes(e, parts)?,
+            Step::Ahead => self.senses_ahead(e, further, parts)?,
             _ => {}
         }
         Ok(())
@@ -151,12 +156,12 @@ impl Operation {
         &mut self,
         e: &StepEvent,
         further: Option<Further>,
-        shape: &Shape,
+        parts: &Parts,
     ) -> Result<Option<u64>, String> {
         if std::mem::take(&mut self.suspended) {
             return Ok(None);
         }
-        let t = &shape.timing;
+        let t = &parts.timing;
         let nominal = match e.kind {
             OpKind::Read => {
                 let whole = t.read_ns(e.page);
@@ -170,12 +175,14 @@ impl Operation {
                     };
                 }
                 let beyond = (e.until.0 - e.at.0).checked_sub(sense).ok_or("a sense is too short")?;
-                self.check_beyond(beyond, whole, shape)?;
+                self.check_beyond(beyond, whole, parts)?;
                 return Ok(Some(sense));
             }
             OpKind::Copyback if e.occupant == Occupant::GcRead => t.read_ns(e.page),
-            OpKind::Copyback | OpKind::Program => program_ns(shape, e.page, e.until.0 - e.at.0),
-            OpKind::Erase => match &shape.eraser {
+            OpKind::Copyback | OpKind::Program => {
+                program_ns(t, parts.slow_programs.as_ref(), e.page, e.until.0 - e.at.0)
+            }
+            OpKind::Erase => match &parts.eraser {
                 None => t.erase_ns,
                 Some(eraser) => planned(e.until.0 - e.at.0, t.loops.others(), eraser.chip().step_ns),
             },
@@ -188,9 +195,9 @@ impl Operation {
 
     /// Check what the senses of a read take beyond one: the prediction of the die, if the read or one that
     /// joined it is sensed for the first time, and a sense that the die makes by itself.
-    fn check_beyond(&self, beyond: u64, sense: u64, shape: &Shape) -> Result<(), String> {
-        let predict = predict_ns(shape, Place::Die);
-        match [0, predict, sense_in_die(shape, sense)].contains(&beyond) {
+    fn check_beyond(&self, beyond: u64, sense: u64, parts: &Parts) -> Result<(), String> {
+        let predict = predict_ns(parts, Place::Die);
+        match [0, predict, sense_in_die(parts, sense)].contains(&beyond) {
             true => Ok(()),
             false => Err(format!("{:?}: {beyond} ns beyond a sense", self.told)),
         }
@@ -208,8 +215,8 @@ impl Operation {
     }
 
     /// The last codeword is in the decoder.
-    fn decodes(&mut self, e: &StepEvent, shape: &Shape) -> Result<(), String> {
-        let senses = shape.senses.as_ref().ok_or("a decode is reported of a drive without raw bit errors")?;
+    fn decodes(&mut self, e: &StepEvent, parts: &Parts) -> Result<(), String> {
+        let senses = parts.senses.as_ref().ok_or("a decode is reported of a drive without raw bit errors")?;
         let predict = if self.senses == 1 { senses.predict_ns(Place::Controller) } else { 0 };
         let took = e.until.0 - e.at.0;
         let decode = took.checked_sub(predict).ok_or("a prediction is too short")?;
@@ -221,9 +228,9 @@ impl Operation {
 
     /// The die has begun the next sense when the last one ended, and is kept until the data of the last are decoded,
     /// or until it has dropped the next.
-    fn senses_ahead(&mut self, e: &StepEvent, further: Further, shape: &Shape) -> Result<(), String> {
+    fn senses_ahead(&mut self, e: &StepEvent, further: Further, parts: &Parts) -> Result<(), String> {
         let drop = further.drop.ok_or("a drive senses ahead that is not to")?;
-        let sensed = self.sensed + further.ns(shape.timing.read_ns(e.page));
+        let sensed = self.sensed + further.ns(parts.timing.read_ns(e.page));
         self.dropped = self.decoded.max(sensed.min(self.decoded + drop));
         if self.senses < 2 || e.at.0 != self.out || ![self.decoded, self.dropped].contains(&e.until.0) {
             return Err(format!("{e:?}: decoded at {}, dropped at {}", self.decoded, self.dropped));
@@ -293,20 +300,20 @@ impl Operation {
 }
 
 /// What a prediction at a place takes, ns; 0 where there is none.
-pub fn predict_ns(shape: &Shape, place: Place) -> u64 {
-    shape.senses.as_ref().map_or(0, |s| s.predict_ns(place))
+pub fn predict_ns(parts: &Parts, place: Place) -> u64 {
+    parts.senses.as_ref().map_or(0, |s| s.predict_ns(place))
 }
 
 /// What a sense that the die makes by itself takes, with its prediction, ns.
-pub fn sense_in_die(shape: &Shape, sense: u64) -> u64 {
-    let overlaps = shape.senses.as_ref().is_some_and(|s| s.prediction_overlaps());
-    if overlaps { sense } else { predict_ns(shape, Place::Die) + sense }
+pub fn sense_in_die(parts: &Parts, sense: u64) -> u64 {
+    let overlaps = parts.senses.as_ref().is_some_and(|s| s.prediction_overlaps());
+    if overlaps { sense } else { predict_ns(parts, Place::Die) + sense }
 }
 
 /// The time of a program, if it can take `ns`. Where a scheme chooses the voltage of erases, there are two times.
-pub fn program_ns(shape: &Shape, page: u32, ns: u64) -> u64 {
-    let slow = shape.slow_programs.as_ref().map(|t| t.program_ns(page));
-    slow.filter(|&slow| slow == ns).unwrap_or(shape.timing.program_ns(page))
+pub fn program_ns(timing: &Timing, slow: Option<&Timing>, page: u32, ns: u64) -> u64 {
+    let slow = slow.map(|t| t.program_ns(page));
+    slow.filter(|&slow| slow == ns).unwrap_or(timing.program_ns(page))
 }
 
 /// The time of an erase whose pulses a scheme chooses, if it can be this one: some whole steps, and what

@@ -3,7 +3,7 @@
 use super::account::Account;
 use std::collections::BTreeSet;
 use strum::VariantNames;
-use tailcut_core::device::{Closing, OpKind, QueueStep, RequestStep, Step, StepEvent, WriteStep};
+use tailcut_core::device::{Closing, OpKind, QueueStep, RequestStep, RingWait, Step, StepEvent, WriteStep};
 use tailcut_core::policy::{FAMILIES, PolicyConfig};
 use tailcut_units::{Cause, Occupant};
 
@@ -47,6 +47,13 @@ impl Reached {
         self.names.extend(members(p));
     }
 
+    /// Keep what a drive under pblk has of its own: policies above the flash are those of its configuration, which it does
+    /// not ask.
+    pub fn keep_flash(&mut self) {
+        let asked = ["schedule", "suspend_erase", "suspend_program", "erase_scheme", "read_retry"];
+        self.names.retain(|(kind, _)| asked.contains(kind) || !FAMILIES.iter().any(|f| f.name == *kind));
+    }
+
     /// Note a step of an operation.
     pub fn step(&mut self, e: &StepEvent) {
         self.note("step", e.step);
@@ -80,6 +87,7 @@ impl Reached {
             ("closing", Closing::VARIANTS),
             ("request", RequestStep::VARIANTS),
             ("write unit", WriteStep::VARIANTS),
+            ("ring wait", RingWait::VARIANTS),
         ];
         let mut all: Vec<(&str, &str)> = Vec::new();
         for (kind, names) in listed {

@@ -1,8 +1,10 @@
 //! The waits of one host request, and the host interface of the drive.
 
 use super::account::Account;
-use tailcut_core::device::Shape;
+use super::history::History;
+use tailcut_core::device::RingWait;
 use tailcut_core::device::config::{DeviceConfig, Transfer};
+use tailcut_core::ftl::config::FtlKind;
 use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_units::{Cause, Command, HostOp, Span};
 
@@ -19,9 +21,18 @@ pub struct Request {
     pub room_since: u64,
     /// The account of the part that ended last, from `looked_at` on.
     pub last: Option<Account>,
+    /// pblk: when the controller began with the vector command of a read, and its sectors so far.
+    pub begun: Option<(u64, u64)>,
     /// Where the data of a read are sent whole: its bytes that are in the controller, and when the last
     /// of them came.
     pub gathered: (u64, u64),
+}
+
+impl Request {
+    /// A request that the drive processes at a time.
+    fn looked_at(command: Command, account: Account, at: u64) -> Request {
+        Request { command, account, looked_at: at, room_since: at, last: None, begun: None, gathered: (0, 0) }
+    }
 }
 
 /// The reconstruction of a unit from the rest of its stripe.
@@ -52,11 +63,57 @@ pub struct Front {
     whole: bool,
     submit: u64,
     complete: u64,
+    /// pblk on the host, if it is there.
+    pub pblk: Option<Pblk>,
+}
+
+/// What a drive under pblk has before the flash.
+pub struct Pblk {
+    /// Time of a vector command in the controller, and of each sector of it that is read, ns.
+    command: u64,
+    sector: u64,
+    /// Codewords of a sector.
+    codewords: u64,
+    /// For what writes wait before the ring.
+    waits: History,
+}
+
+impl Pblk {
+    fn of(config: &DeviceConfig) -> Pblk {
+        let p = &config.pblk;
+        Pblk {
+            command: p.command.unwrap_or(config.controller.command).0,
+            sector: p.read_sector.unwrap_or(Span::ZERO).0,
+            codewords: 4096 / config.ecc.codeword,
+            waits: History::default(),
+        }
+    }
+
+    /// A read of a request arrives at its die: what it waited for since the look-up. The first read of a vector command
+    /// tells when the controller began with the command.
+    pub fn read_arrives(&self, r: &mut Request, now: u64, codewords: u32) -> Result<Account, String> {
+        let sectors = u64::from(codewords) / self.codewords;
+        let own = |all: u64| self.command + all * self.sector;
+        let (begun, before) = match r.begun {
+            Some(begun) => begun,
+            None => (now.checked_sub(own(sectors)).ok_or("a read passes the controller too soon")?, 0),
+        };
+        if now != begun + own(before + sectors) || begun < r.looked_at {
+            return Err(format!(
+                "a read of {sectors} sectors arrives at {now}; its command begins at {begun}"
+            ));
+        }
+        r.begun = Some((begun, before + sectors));
+        let mut account = Account::default();
+        account.add(Cause::CONTROLLER_WAIT, begun - r.looked_at);
+        account.add(Cause::CONTROLLER, now - begun);
+        Ok(account)
+    }
 }
 
 impl Front {
     /// The controller and link of a drive.
-    pub fn new(config: &DeviceConfig, shape: &Shape) -> Front {
+    pub fn new(config: &DeviceConfig) -> Front {
         let buffer_write = match &config.policy.buffer {
             BufferConfig::Lru(lru) => lru.write_latency.0,
             BufferConfig::None(_) => 0,
@@ -64,8 +121,9 @@ impl Front {
         Front {
             controller: config.controller.command.0,
             buffer_write,
-            rate: shape.host.link_rate,
-            whole: config.host.transfer == Transfer::Whole,
+            rate: config.host.link_rate,
+            whole: config.host.transfer == Transfer::Whole && config.ftl.kind == FtlKind::Page,
+            pblk: (config.ftl.kind == FtlKind::Pblk).then(|| Pblk::of(config)),
             submit: config.host.submit_latency.0,
             complete: config.host.complete_latency.0,
             ..Front::default()
@@ -78,6 +136,9 @@ impl Front {
         account.add(Cause::HOST_QUEUE, at - wanted);
         account.add(Cause::HOST_LATENCY, self.submit);
         let fetched = at + self.submit;
+        if self.pblk.is_some() {
+            return Request::looked_at(command, account, fetched);
+        }
         let begun = fetched.max(self.controller_free);
         self.controller_free = begun + self.controller;
         account.add(Cause::CONTROLLER_WAIT, begun - fetched);
@@ -92,7 +153,7 @@ impl Front {
             account.add(Cause::CONTROLLER, self.buffer_write);
             looked_at = begun + span + self.buffer_write;
         }
-        Request { command, account, looked_at, room_since: looked_at, last: None, gathered: (0, 0) }
+        Request::looked_at(command, account, looked_at)
     }
 
     fn link(&self, bytes: u64) -> u64 {
@@ -121,8 +182,22 @@ impl Front {
         self.complete(&mut r.account);
     }
 
+    /// From `now` on the first write that waits before the ring waits for this.
+    pub fn wait_for(&mut self, reason: RingWait, now: u64) {
+        if let Some(pblk) = &mut self.pblk {
+            pblk.waits.change(now, Some(reason.cause()));
+        }
+    }
+
+    /// A write has waited before the ring from `since` to `now`.
+    pub fn waited(&self, since: u64, now: u64, account: &mut Account) {
+        if let Some(pblk) = &self.pblk {
+            pblk.waits.charge(since, now, Some(Cause::ADMISSION), account);
+        }
+    }
+
     /// Send `bytes` to the host from `now` on and charge the time.
-    fn send(&mut self, bytes: u64, now: u64, account: &mut Account) {
+    pub fn send(&mut self, bytes: u64, now: u64, account: &mut Account) {
         let begun = now.max(self.up_free);
         let span = self.link(bytes);
         self.up_free = begun + span;

@@ -3,10 +3,11 @@
 //! A seed draws a whole drive (geometry, timing, translation layer, one member of every policy
 //! family) and a workload whose kinds of events are switched on and off, so that rare
 //! combinations occur often. The run is checked against an [`Oracle`] and, at regular numbers
-//! of events, against the conservation laws of the whole state.
+//! of events, against the conservation laws of the whole state. [`pblk`] does the same for drives under pblk.
 
 mod draw;
 mod draw_flash;
+pub mod pblk;
 mod run;
 
 pub use draw::{Case, Plan, draw, draw_with_faults, member};

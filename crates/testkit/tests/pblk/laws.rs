@@ -9,7 +9,7 @@ use tailcut_units::{HostOp, Status, Stream};
 fn the_laws_hold_under_random_commands() {
     for (seed, sets) in [
         (1, vec![]),
-        (2, vec!["pblk.kernel=v4.19"]),
+        (2, vec!["pblk.kernel=v4-19"]),
         (3, vec!["geometry.bad_blocks=2%", "pblk.erase_semaphore=true"]),
     ] {
         let mut stage = Stage::new(&config("tiny-pblk", &sets));

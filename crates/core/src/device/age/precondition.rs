@@ -542,7 +542,7 @@ pub fn aged_key(config: &DeviceConfig, seed: u64, what: &str) -> u64 {
         crate::snapshot::VERSION,
         config.geometry,
         f.kind,
-        config.pblk,
+        (config.pblk.kernel, config.pblk.ring),
         f.mapping_unit,
         f.capacity_rule(),
         f.extent,

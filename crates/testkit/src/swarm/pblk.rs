@@ -1,0 +1,267 @@
+//! Random drives under pblk and random work on them, from a seed.
+
+use super::draw::{between, chance, one_of};
+use super::draw_flash::{draw_erases, draw_errors, draw_suspension};
+use crate::replay::{Reached, Replay};
+use crate::small_drive;
+use std::collections::BTreeMap;
+use tailcut_core::address::Lpn;
+use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::figures::Until;
+use tailcut_core::ftl::config::FtlKind;
+use tailcut_core::ftl::map::Place;
+use tailcut_core::nand::config::ChannelOrder;
+use tailcut_core::pblk::config::Kernel;
+use tailcut_core::pblk::{Pblk, Shape};
+use tailcut_units::random::mix;
+use tailcut_units::{Command, HostOp, SimTime, Span, Status, Stream};
+
+/// Bytes of a sector.
+const SECTOR: u64 = 4096;
+/// Events without a completion after which a run counts as stuck.
+const MOST_SILENT: u64 = 1_000_000;
+
+/// The drive of a seed.
+pub fn draw(seed: u64) -> DeviceConfig {
+    let mut s = Stream::new(seed, "swarm pblk", 0);
+    loop {
+        let mut c = small_drive();
+        c.ftl.kind = FtlKind::Pblk;
+        let g = &mut c.geometry;
+        g.channels = one_of(&mut s, &[1, 2, 3, 4]);
+        g.dies_per_chip = one_of(&mut s, &[1, 2, 3]);
+        g.planes = one_of(&mut s, &[1, 2, 4]);
+        g.blocks = between(&mut s, 16, 64) as u32;
+        g.pages = between(&mut s, 8, 40) as u32;
+        g.page = one_of(&mut s, &[4096, 8192, 16_384]);
+        if chance(&mut s, 3) {
+            g.bad_blocks = 0.03;
+        }
+        if chance(&mut s, 2) {
+            c.timing.read.truncate(1);
+            c.timing.program.pulses.truncate(1);
+        }
+        c.ftl.over_provisioning = Some(between(&mut s, 20, 55) as f64 / 100.0);
+        c.channel.order = one_of(&mut s, &ChannelOrder::ALL);
+        c.host.queue_depth = one_of(&mut s, &[1, 4, 32]);
+        c.host.max_transfer = one_of(&mut s, &[8 << 10, 64 << 10, 256 << 10]);
+        let p = &mut c.pblk;
+        p.kernel = one_of(&mut s, &[Kernel::V4_19, Kernel::V5_1, Kernel::V5_14]);
+        p.ring = one_of(&mut s, &[None, Some(300), Some(2000)]);
+        p.command = one_of(&mut s, &[None, Some(Span(0))]);
+        p.read_sector = one_of(&mut s, &[None, Some(Span(1_300))]);
+        p.write_sector = one_of(&mut s, &[None, Some(Span(2_100))]);
+        p.erase_semaphore = chance(&mut s, 3);
+        draw_suspension(&mut s, &mut c);
+        if chance(&mut s, 3) {
+            draw_erases(&mut s, &mut c);
+        }
+        if chance(&mut s, 4) && !draw_errors(&mut s, &mut c) {
+            continue;
+        }
+        if Shape::new(&c, seed).is_ok() && Pblk::new(&c, seed, ()).is_ok() {
+            return c;
+        }
+    }
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Digest over the commands in the order of their ends.
+    pub digest: u64,
+    /// Victims freed.
+    pub collections: u64,
+    /// What occurred.
+    pub reached: Reached,
+}
+
+/// Run random commands on the drive of a seed.
+///
+/// # Errors
+/// The first law that is broken.
+pub fn run(seed: u64) -> Result<Outcome, String> {
+    let config = draw(seed);
+    let replay = Replay::new(&config, seed)?;
+    let mut drive = Pblk::new(&config, seed, replay).map_err(|e| e.to_string())?;
+    let mut s = Stream::new(seed, "work pblk", 0);
+    let bytes = drive.host_bytes();
+    let filled = bytes * between(&mut s, 0, 4) / 4;
+    drive.fill(filled);
+    let aged = filled >= 64 * SECTOR && chance(&mut s, 2);
+    if aged {
+        drive.overwrite_uniform(Until::Erases(between(&mut s, 1, 60)), &(0..filled), 4096, &mut |_| true);
+    }
+    drive.audit()?;
+    let mut run = Run {
+        drive,
+        held: (0..(filled / SECTOR) as u32).map(|sector| (sector, true)).collect(),
+        touches: BTreeMap::new(),
+        under_way: BTreeMap::new(),
+        digest: 0,
+        silent: 0,
+    };
+    let commands = between(&mut s, 200, 2_000);
+    let gap = one_of(&mut s, &[0, 2_000, 30_000, 400_000]);
+    let weights = one_of(&mut s, &[[4, 4, 1, 1], [1, 12, 0, 0], [8, 1, 1, 1], [1, 6, 6, 0]]);
+    let all: u64 = weights.iter().sum();
+    let mut at = 0;
+    for i in 0..commands {
+        at += s.below(gap + 1);
+        if chance(&mut s, 400) {
+            // Collection is not limited any more after five seconds without a write.
+            at += 6_000_000_000;
+        }
+        let mut kind = s.below(all);
+        let mut op = HostOp::Read;
+        for (weight, other) in
+            weights.into_iter().zip([HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush])
+        {
+            if kind < weight {
+                op = other;
+                break;
+            }
+            kind -= weight;
+        }
+        let grain = if chance(&mut s, 8) { 512 } else { SECTOR };
+        let most = (config.host.max_transfer / grain).min(bytes / grain / 2).min(if chance(&mut s, 4) {
+            64
+        } else {
+            3
+        });
+        let length = (1 + s.below(most.max(1))) * grain;
+        let offset = s.below((bytes - length) / grain + 1) * grain;
+        let (offset, length) = if op == HostOp::Flush { (0, 0) } else { (offset, length as u32) };
+        let offset = if chance(&mut s, 300) { bytes - 512 } else { offset };
+        run.submit(at, Command { op, offset, bytes: length })?;
+        at = at.max(run.drive.now().0);
+        if i % 64 == 0 {
+            run.drive.audit()?;
+        }
+    }
+    run.finish()?;
+    run.drive.audit()?;
+    run.check_content()?;
+    if !run.drive.settle() {
+        return Err(format!("the drive does not come to rest: {}", run.drive.describe_waiting()));
+    }
+    run.drive.audit()?;
+    run.check_content()?;
+    let collections = run.drive.counters().collections;
+    let digest = run.digest;
+    let mut reached = run.drive.into_observer().reached;
+    reached.keep_flash();
+    Ok(Outcome { digest, collections, reached })
+}
+
+/// A run under way.
+struct Run {
+    drive: Pblk<Replay>,
+    /// By sector: whether it holds data; absent if commands that overlapped in time leave it open.
+    held: BTreeMap<u32, bool>,
+    /// By sector: commands under way that change it.
+    touches: BTreeMap<u32, u32>,
+    under_way: BTreeMap<u64, Command>,
+    digest: u64,
+    silent: u64,
+}
+
+/// The sectors that a command changes: a trim only those that it covers.
+fn changes(c: &Command) -> std::ops::Range<u32> {
+    let end = c.offset + u64::from(c.bytes);
+    match c.op {
+        HostOp::Write => (c.offset / SECTOR) as u32..end.div_ceil(SECTOR) as u32,
+        HostOp::Trim => {
+            (c.offset.div_ceil(SECTOR)) as u32..((end / SECTOR) as u32).max(c.offset.div_ceil(SECTOR) as u32)
+        }
+        HostOp::Read | HostOp::Flush => 0..0,
+    }
+}
+
+impl Run {
+    fn submit(&mut self, at: u64, command: Command) -> Result<(), String> {
+        self.until(at)?;
+        while !self.drive.has_place() {
+            self.step()?;
+        }
+        let now = self.drive.now().0.max(at);
+        self.until(now)?;
+        let index =
+            self.drive.submit(SimTime(now), SimTime(at.min(now)), command, 7).map_err(|e| e.to_string())?;
+        self.under_way.insert(index, command);
+        for sector in changes(&command) {
+            let touches = self.touches.entry(sector).or_default();
+            *touches += 1;
+            // Two commands that overlap in time may take effect in either order.
+            self.held.insert(sector, command.op == HostOp::Write && *touches == 1);
+            if *touches > 1 {
+                self.held.remove(&sector);
+            }
+        }
+        Ok(())
+    }
+
+    fn until(&mut self, at: u64) -> Result<(), String> {
+        while self.drive.next_deadline() <= SimTime(at) {
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    /// Let the drive do what is due next.
+    fn step(&mut self) -> Result<(), String> {
+        let due = self.drive.next_deadline();
+        if due == SimTime::NEVER || self.silent > MOST_SILENT {
+            return Err(format!("no progress: {}", self.drive.describe_waiting()));
+        }
+        let mut ended = Vec::new();
+        self.silent += self.drive.advance_to_completion(due, 1, &mut |c| {
+            ended.push((c.index, c.arrived, c.completed, c.status, *c.ledger, c.tag));
+        });
+        for (index, arrived, completed, status, ledger, tag) in ended {
+            self.silent = 0;
+            let command = self.under_way.remove(&index).ok_or("a command ended twice")?;
+            self.digest = mix(self.digest ^ mix(index) ^ mix(completed.0 * 4 + status as u64));
+            if ledger.sum() != (completed - arrived).0 || tag != 7 {
+                return Err(format!("command {index}: {} of {:?}", ledger.sum(), completed - arrived));
+            }
+            let end = command.offset + u64::from(command.bytes);
+            let inside = command.op == HostOp::Flush || command.bytes > 0 && end <= self.drive.host_bytes();
+            let right = match status {
+                Status::Ok => inside,
+                Status::OutOfRange => !inside,
+                Status::MediaError => command.op == HostOp::Read && self.drive.shape().parts.senses.is_some(),
+                Status::ReadOnly => false,
+            };
+            if !right {
+                return Err(format!("command {index} ({command:?}) ended with {status:?}"));
+            }
+            for sector in changes(&command) {
+                *self.touches.get_mut(&sector).expect("it was touched") -= 1;
+                if status != Status::Ok {
+                    self.held.remove(&sector);
+                }
+            }
+            self.drive.observer_mut().ended(index, &ledger)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), String> {
+        while self.drive.outstanding() > 0 {
+            self.step()?;
+        }
+        if self.under_way.is_empty() { Ok(()) } else { Err(format!("lost: {:?}", self.under_way)) }
+    }
+
+    /// Each sector holds data or not, as the commands say.
+    fn check_content(&self) -> Result<(), String> {
+        for (&sector, &held) in &self.held {
+            let mapped = self.drive.whereabouts(Lpn(sector)) != Place::Unmapped;
+            if mapped != held {
+                return Err(format!("sector {sector}: mapped is {mapped}, not {held}"));
+            }
+        }
+        Ok(())
+    }
+}
