@@ -2,5 +2,6 @@
 //! simulation give.
 
 mod laws;
+mod referees;
 mod stage;
 mod timelines;

@@ -68,6 +68,7 @@ impl Draft {
                 self.shape(key, text)
             }
             "rate" | "rate_iops" | "rate_process" | "io_submit_mode" => self.pacing(key, text),
+            "hot_sets" => self.hot_sets(text),
             "runtime" | "ramp_time" | "startdelay" | "thinktime" => self.times(key, text),
             "size" | "io_size" | "offset" | "offset_increment" => self.extents(key, text),
             _ => self.count(key, text),
@@ -143,6 +144,15 @@ impl Draft {
             ("io_submit_mode", "offload") => self.spec.offload = true,
             _ => return Err("not one of the choices".to_string()),
         }
+        Ok(())
+    }
+
+    fn hot_sets(&mut self, text: &str) -> Result<(), String> {
+        self.spec.one_hot_set = match text {
+            "one" => true,
+            "per-job" => false,
+            _ => return Err("not one of the choices".to_string()),
+        };
         Ok(())
     }
 
@@ -231,6 +241,7 @@ fn allowed(key: &str) -> &'static str {
         "rate" | "rate_iops" => RATE,
         "rate_process" => "linear or poisson",
         "io_submit_mode" => "inline or offload",
+        "hot_sets" => "one (all jobs have their hot blocks at the same places) or per-job",
         "runtime" | "ramp_time" | "startdelay" => TIME,
         "thinktime" => "a time; a bare number counts microseconds",
         "size" | "io_size" | "offset" | "offset_increment" => EXTENT,

@@ -40,6 +40,7 @@ pub(super) const OPTIONS: &[(&str, Handling)] = &[
     ("offset", Honoured),
     ("offset_increment", Honoured),
     ("random_distribution", Honoured),
+    ("hot_sets", Honoured),
     ("percentage_random", Honoured),
     ("norandommap", Honoured),
     ("rate", Honoured),

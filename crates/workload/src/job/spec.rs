@@ -135,6 +135,8 @@ pub struct JobSpec {
     pub(super) offset_increment: Extent,
     pub(super) distribution: Distribution,
     pub(super) norandommap: bool,
+    /// Jobs with this have their hot blocks at the same places, if their regions and blocks are the same.
+    pub(super) one_hot_set: bool,
     pub(super) percentage_random: [u32; 3],
     pub(super) rate_iops: [Option<Rate>; 3],
     pub(super) rate: [Option<u64>; 3],
@@ -176,6 +178,7 @@ impl JobSpec {
             offset_increment: Extent::Bytes(0),
             distribution: Distribution::Uniform,
             norandommap: false,
+            one_hot_set: false,
             percentage_random: [100; 3],
             rate_iops: [None; 3],
             rate: [None; 3],

@@ -101,7 +101,7 @@ impl JobStream {
             Purpose::Run => ("job.pass", "job.request"),
             Purpose::Ageing => ("job.ageing.pass", "job.ageing.request"),
         };
-        let keys = Stream::new(seed, "job.hot", id);
+        let keys = Stream::new(seed, "job.hot", if spec.one_hot_set { 0 } else { id });
         let size = region.end - region.start;
         let pass = spec.covers_each_block_once().then(|| {
             let block = spec.single_block().map_or(1, u64::from);

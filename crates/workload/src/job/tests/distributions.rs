@@ -1,6 +1,7 @@
 //! Do the draws follow the distributions they are named after?
 
 use super::{GIB, chi_square, is_read, open, share, take};
+use crate::job::OpenJobs;
 use std::collections::HashMap;
 
 const DRAWS: usize = 200_000;
@@ -76,6 +77,30 @@ fn zipf_ranks_match_exactly_by_rank() {
         let chi = chi_square(&found, &expected);
         assert!(chi < 109.0, "theta {theta}: {chi}");
     }
+}
+
+/// The most frequent slot of each of two jobs.
+fn hottest(text: &str) -> Vec<u64> {
+    let mut open = open(text, GIB);
+    let of = |open: &mut OpenJobs, job| {
+        let mut counts = std::collections::BTreeMap::new();
+        for _ in 0..4_000 {
+            let issue = open.next(job).expect("it goes on");
+            *counts.entry(issue.command.offset).or_insert(0u32) += 1;
+        }
+        counts.into_iter().max_by_key(|&(_, n)| n).expect("some").0
+    };
+    (0..2).map(|job| of(&mut open, job)).collect()
+}
+
+#[test]
+fn jobs_share_their_hot_blocks_if_asked() {
+    let job = "random_distribution=zipf:1.3,runtime=1000s,time_based";
+    let two =
+        |hot_sets: &str| format!("randread,{job},hot_sets={hot_sets};randwrite,{job},hot_sets={hot_sets}");
+    let (one, own) = (hottest(&two("one")), hottest(&two("per-job")));
+    assert_eq!(one[0], one[1]);
+    assert_ne!(own[0], own[1], "fio draws the places by the number of the job");
 }
 
 #[test]
