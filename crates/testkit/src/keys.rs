@@ -28,7 +28,7 @@ macro_rules! blocks {
 }
 const BLOCK: &[(&str, &str)] = blocks!();
 const BLOCK_OF_PAGES: &[(&str, &str)] = blocks!(("ftl.mapping_unit", "'8KiB'"));
-const PBLK: &[(&str, &str)] = &[("ftl.kind", "'pblk'"), ("pblk.ring", "256")];
+const PBLK: &[(&str, &str)] = &[("ftl.kind", "'pblk'"), ("pblk.ring", "256"), ("geometry.pages", "64")];
 /// Each die has a short write queue of its own; planes are lanes.
 const QUEUES: &[(&str, &str)] = blocks!(
     ("policy.buffer.lru.queue_limit.of", "'die'"),

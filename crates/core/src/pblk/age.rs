@@ -134,12 +134,12 @@ impl<O: Observer> Pblk<O> {
         'pass: while filled[at] > 0 {
             let (soon, later) = ((at + 1) % 3, (at + 2) % 3);
             filled[later] = if filled[soon] > 0 { next(&mut batches[later]) } else { 0 };
-            for i in 0..filled[at] {
+            for (i, &lpn) in batches[at][..filled[at]].iter().enumerate() {
                 self.map.prefetch(batches[later][i]);
                 if let Place::Flash(sector) = self.map.lookup(batches[soon][i]) {
                     self.map.prefetch_valid(sector);
                 }
-                if !self.write_user_at_once(batches[at][i], &mut source) {
+                if !self.write_user_at_once(lpn, &mut source) {
                     break 'pass;
                 }
                 users += 1;

@@ -4,12 +4,12 @@ use crate::stage::{SECTOR, Stage, config};
 use tailcut_core::figures::Until;
 use tailcut_units::{HostOp, Stream};
 
-/// A quarter of the LUNs of Westlake, and small chunks: as many lines, and limits in the same proportion.
-const SMALL: [&str; 2] = ["geometry.chips_per_channel=2", "geometry.pages=16"];
+/// Chunks of a sixty-fourth: as many lines as Westlake has, and the same limits.
+const SMALL: &str = "geometry.pages=8";
 
 fn aged(over_provisioning: &str) -> (Stage, f64) {
     let percent = format!("ftl.over_provisioning={over_provisioning}");
-    let mut stage = Stage::new(&config("cnex-westlake", &[SMALL[0], SMALL[1], &percent]));
+    let mut stage = Stage::new(&config("cnex-westlake", &[SMALL, &percent]));
     let bytes = stage.drive.host_bytes();
     stage.drive.fill(bytes);
     let report = stage.drive.overwrite_uniform(Until::Steady, &(0..bytes), 4096, &mut |_| true);
@@ -44,7 +44,7 @@ fn free_lines_times_write_amplification() {
                 stage.drive.reset_counters();
             }
             if i > 50_000 && i % 64 == 0 {
-                measured.0 += f64::from(stage.drive.lines().free_chunks) / 32.0;
+                measured.0 += f64::from(stage.drive.lines().free_chunks) / 128.0;
                 measured.1 += 1;
             }
         }
