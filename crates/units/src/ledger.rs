@@ -124,7 +124,8 @@ impl Cause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Vec<(u8, u64)>", try_from = "Vec<(u8, u64)>")]
 pub struct Ledger {
-    ns: [u64; Cause::COUNT],
+    /// By cause. The length is a multiple of eight, so that adding takes whole vectors; what is beyond the causes is 0.
+    ns: [u64; Ledger::LANES],
 }
 
 impl Default for Ledger {
@@ -154,9 +155,11 @@ impl TryFrom<Vec<(u8, u64)>> for Ledger {
 }
 
 impl Ledger {
+    const LANES: usize = Cause::COUNT.next_multiple_of(8);
+
     /// An empty ledger.
     pub const fn new() -> Ledger {
-        Ledger { ns: [0; Cause::COUNT] }
+        Ledger { ns: [0; Ledger::LANES] }
     }
 
     /// Remove all charges.
@@ -218,7 +221,9 @@ impl Ledger {
     /// Add another ledger to this one.
     #[inline]
     pub fn merge(&mut self, other: &Ledger) {
-        other.add_to(&mut self.ns);
+        for (sum, ns) in self.ns.iter_mut().zip(&other.ns) {
+            *sum += ns;
+        }
     }
 
     /// Add the charges to sums by cause.

@@ -6,7 +6,8 @@ use tailcut_units::{Cause, Ledger, Occupant};
 
 /// Slots of a die's account: five for time without a working holder, and one for each occupant that
 /// holds the die. They are in the order of the causes that waiting operations charge.
-pub const SLOTS: usize = OCCUPANTS + Occupant::COUNT;
+/// Their number is even, so that differences take whole vectors; a slot beyond the occupants is always 0.
+pub const SLOTS: usize = (OCCUPANTS + Occupant::COUNT).next_multiple_of(2);
 /// Slot: no operation holds the die, and a collection that moves data closes it.
 pub const CLOSED: usize = 0;
 /// Slot: no operation holds the die, and only collections that erase close it.
@@ -25,6 +26,8 @@ const OCCUPANTS: usize = 5;
 const FIRST: Cause = Cause::GC_HOLD;
 
 const _: () = {
+    // The last slot charges nothing, to a cause that there is.
+    assert!(FIRST.0 as usize + SLOTS <= Cause::COUNT);
     assert!(FIRST.0 as usize + CLOSED_TO_ERASE == Cause::GC_HOLD_ERASE.0 as usize);
     assert!(FIRST.0 as usize + IDLE == Cause::DIE_IDLE.0 as usize);
     assert!(FIRST.0 as usize + STOPPING == Cause::SUSPEND_POINT.0 as usize);
