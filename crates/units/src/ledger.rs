@@ -42,7 +42,7 @@ causes! {
     RETRY_ARRAY "retry.array" "array time of an own operation that failed and was repeated or replaced";
     RETRY_TRANSFER "retry.transfer" "channel time of an own operation that failed and was repeated or replaced";
     RETRY_DECODE "retry.decode" "decoding time of an own read that failed and was repeated or replaced";
-    BUFFER_FLUSH "buffer_flush" "waited for buffer room while the flush ahead transferred and programmed, or for a flush itself";
+    BUFFER_FLUSH "buffer_flush" "waited for buffer room or in a flush while data ahead were programmed";
     ADMISSION "admission" "waited before pblk's ring because the rate limiter holds users back";
     RING_ROOM "ring_room" "waited for room in pblk's ring while programs ahead were under way";
     LUN_SEMAPHORE "lun_semaphore" "waited for room in pblk's ring while its writer waited for a LUN";

@@ -244,6 +244,8 @@ fn stage(parts: &Parts, script: &Script) -> (Stage, Vec<usize>) {
                     18.. => Occupant::GcRead,
                     10..18 => Occupant::UserRead,
                     8..10 => more[what as usize % 2],
+                    // Reads and programs of users are drawn elsewhere too.
+                    0..2 if draw.tag % 2 == 1 => kinds[8 + what as usize],
                     _ => kinds[what as usize],
                 };
                 let first = operation(parts, draw, occupant, what >= 18 && !joins_moves);
@@ -394,6 +396,9 @@ fn the_scripts_reach_what_is_to_be_tried() {
         Cause::HOST_LINK_WAIT,
         Cause::HOST_LINK,
         Cause::BUFFER_FLUSH,
+        Cause::ADMISSION,
+        Cause::RING_ROOM,
+        Cause::LUN_SEMAPHORE,
         Cause::FREE_SPACE,
         Cause::RECONSTRUCTION,
         Cause::PREDICT,

@@ -3,5 +3,6 @@
 
 mod laws;
 mod referees;
+mod snapshots;
 mod stage;
 mod timelines;

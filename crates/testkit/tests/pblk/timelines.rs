@@ -2,6 +2,7 @@
 
 use crate::stage::{SECTOR, Stage, config};
 use tailcut_core::device::OpKind;
+use tailcut_core::figures::Until;
 use tailcut_units::{Cause, HostOp, Occupant, Status};
 
 const US: u64 = 1_000;
@@ -77,6 +78,35 @@ fn the_ring_is_a_read_cache() {
     assert!(!reads(&mut stage), "its slot is not used again");
     stage.one(HostOp::Write, 20_000, 1);
     assert!(reads(&mut stage), "its slot is used by the 8,191st after it");
+}
+
+/// Collection is held to its limit for five seconds after the last write; then it takes more of the ring, and the next
+/// writes wait for nothing of it but room.
+#[test]
+fn collection_is_not_limited_while_users_are_silent() {
+    let mut stage = Stage::new(&config("tiny-pblk", &[]));
+    let bytes = stage.drive.host_bytes();
+    stage.drive.fill(bytes);
+    stage.drive.overwrite_uniform(Until::Steady, &(0..bytes), 4096, &mut |_| true);
+    for i in 0..600u64 {
+        stage.submit(i * 50_000, HostOp::Write, i * 37 % (bytes / SECTOR), 1);
+    }
+    stage.finish();
+    let (at, over) = (stage.drive.now().0, |stage: &Stage| {
+        let l = stage.drive.limiter();
+        l.counted().1.saturating_sub(l.limits().1)
+    });
+    stage.until(at + 4_900_000_000);
+    let limited = over(&stage);
+    stage.until(at + 5_300_000_000);
+    assert!(limited < 64, "{limited} sectors beyond the limit: less than a request");
+    assert!(
+        over(&stage) > 64,
+        "{:?} of {:?}",
+        stage.drive.limiter().counted(),
+        stage.drive.limiter().limits()
+    );
+    stage.drive.audit().unwrap_or_else(|e| panic!("{e}"));
 }
 
 /// Line start, erases ahead and metadata half the array away, on the LUNs and in the order that the rules give.
