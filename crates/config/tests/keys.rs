@@ -38,6 +38,9 @@ const BESIDE: &[(&str, &str, &[&str])] = &[
         &["policy.gc_schedule.rotating.hard=1", "policy.gc_schedule.rotating.stop=1"],
     ),
     ("policy.redundancy.rain.width", "", &["geometry.channels=96"]),
+    // The rule of the kernel gives a ring in any case; the largest needs a line that holds it.
+    ("pblk.ring", "1", &["geometry.channels=8"]),
+    ("pblk.ring", "1048576", &["geometry.channels=8", "geometry.pages=65536"]),
     ("faults.page_reads", "", &["faults.page=1%"]),
     ("faults.plane", "", &["faults.within=1s"]),
     ("faults.die", "", &["faults.within=1s"]),
