@@ -18,7 +18,7 @@
 use crate::config::DeviceConfig;
 use crate::device::{Device, Shape};
 use crate::figures::{
-    AgeReport, Capacity, Counters, Dimensions, Gauges, PulseWear, SuspensionWear, Until, Usage,
+    AgeReport, Capacity, Counters, Dimensions, FaultReport, Gauges, PulseWear, SuspensionWear, Until, Usage,
 };
 use crate::flash::{ChannelTime, FlashCounters};
 use crate::front::{Completion, QueueFull};
@@ -252,6 +252,11 @@ impl<O: Observer> Drive<O> {
     /// and repeating alone.
     pub fn energy_mj(&self) -> (f64, f64) {
         either!(self, drive => drive.energy_mj())
+    }
+
+    /// What is left of the drive; `None` if it cannot fail.
+    pub fn fault_report(&self) -> Option<FaultReport> {
+        either!(self, drive => drive.fault_report())
     }
 
     /// The observer.

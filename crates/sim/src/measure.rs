@@ -5,13 +5,11 @@ use crate::load::Offered;
 use crate::machine::Stopwatch;
 use crate::timeline::Tracks;
 use crate::watch::Watch;
-use std::ops::Range;
 use tailcut_core::device::{
-    BlockReport, ChannelTime, Counters, Device, FlashCounters, GroupTime, Observer, PulseWear, ReadOnly,
-    SuspensionWear, Usage,
+    ChannelTime, Counters, Device, FlashCounters, GroupTime, Observer, PulseWear, SuspensionWear, Usage,
 };
 use tailcut_core::drive::Drive;
-use tailcut_core::figures::Dimensions;
+use tailcut_core::figures::{Dimensions, FaultReport};
 use tailcut_stats::{Digest, Gauges, Interval, Measured, Recorder, RecorderOptions, Sample};
 use tailcut_units::{HostOp, SimTime, Span};
 use tailcut_workload::{JobInfo, Source};
@@ -93,7 +91,7 @@ pub struct RunOutcome {
     /// Energy of the arrays in millijoules: in total, and for suspensions alone.
     pub energy_mj: (f64, f64),
     /// The state of the parts that can fail, at the end; `None` if none can.
-    pub faults: Option<FaultState>,
+    pub faults: Option<FaultReport>,
     /// The longest time in which writes waited and none completed.
     pub write_stall: Option<WriteStall>,
     /// Requests issued, including those of the ramp.
@@ -111,35 +109,6 @@ pub struct RunOutcome {
     pub wall_seconds: f64,
     /// The run was stopped before its end.
     pub partial: bool,
-}
-
-/// The state of a drive that can fail.
-#[derive(Clone, Debug)]
-pub struct FaultState {
-    /// The blocks.
-    pub blocks: BlockReport,
-    /// The host's byte ranges whose data are lost, in order.
-    pub lost: Vec<Range<u64>>,
-    /// Number of units on flash whose copy cannot be read.
-    pub lost_units: u64,
-    /// Number of dead planes.
-    pub dead_planes: u32,
-    /// Since when the drive is read-only, and why.
-    pub read_only: Option<ReadOnly>,
-}
-
-impl FaultState {
-    /// The state of a drive; `None` if it cannot fail.
-    pub fn of<O: Observer>(drive: &Drive<O>) -> Option<FaultState> {
-        let device = drive.as_page()?;
-        Some(FaultState {
-            blocks: device.block_report()?,
-            lost: device.lost_ranges(),
-            lost_units: device.lost_units(),
-            dead_planes: device.dead_planes(),
-            read_only: device.read_only(),
-        })
-    }
 }
 
 /// A time in which writes were outstanding and none was completed.
@@ -253,7 +222,7 @@ pub fn measure<'a, S: Source, O: Observer>(
         has_errors: dimensions.has_errors,
         suspension_wear: device.suspension_wear(),
         energy_mj: device.energy_mj(),
-        faults: FaultState::of(device),
+        faults: device.fault_report(),
         write_stall: stall,
         issued: host.issued(),
         offered: host.offered(),

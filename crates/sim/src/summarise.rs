@@ -3,8 +3,9 @@
 use crate::experiment::RunResult;
 use crate::load::Offered;
 use crate::machine::peak_rss_bytes;
-use crate::measure::{FaultState, RunOutcome};
+use crate::measure::RunOutcome;
 use tailcut_core::device::{ChannelTime, Counters, GroupTime};
+use tailcut_core::figures::FaultReport;
 use tailcut_core::flash::SenseTotals;
 use tailcut_report::erases::ErasePulses;
 use tailcut_report::faults::{FaultBlocks, Faults, MOST_LOST};
@@ -115,7 +116,7 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
 }
 
 /// The failures of the flash.
-fn faults(c: &Counters, state: &FaultState) -> Faults {
+fn faults(c: &Counters, state: &FaultReport) -> Faults {
     let blocks = state.blocks.blocks;
     Faults {
         program_failures: c.program_failures,

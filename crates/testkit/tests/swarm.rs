@@ -200,6 +200,9 @@ fn no_drive_under_pblk_breaks() {
     }
     let outcomes = under_pblk(PBLK_SEEDS..2 * PBLK_SEEDS);
     assert!(outcomes.iter().map(|o| o.collections).sum::<u64>() > 1_000);
+    let failures = [0, 1, 2].map(|kind| outcomes.iter().filter(|o| o.failures[kind] > 0).count());
+    assert!(failures.iter().all(|&drives| drives > 3), "drives with failures by kind: {failures:?}");
+    assert!(outcomes.iter().any(|o| o.read_only), "no drive became read-only");
     assert_eq!(under_pblk(PBLK_SEEDS..PBLK_SEEDS + 8), outcomes[..8]);
 }
 

@@ -46,8 +46,6 @@ pub use crate::observer::{Change, Closing, Observer, RequestEvent, RequestStep, 
 pub use crate::observer::{QueueEvent, QueueStep, WriteEvent, WriteStep};
 pub use crate::problem::ConfigProblem;
 pub use drive::Device;
-pub use faults::read_only::ReadOnly;
-pub use faults::retire::BlockReport;
 pub use medium::{InMemory, Medium, NoData};
 
 pub use crate::snapshot::SnapshotError;

@@ -4,7 +4,6 @@ use super::capacity::{
     check_room, factory_holes, lane_sizes, most_stripes, most_units, raw_bytes, usable_extents,
 };
 use super::checks::{check_striping, check_values};
-use super::faults::dead::Death;
 use crate::address::BusyUnit;
 use crate::config::{DeviceConfig, HostConfig};
 use crate::figures::Capacity;
@@ -18,8 +17,8 @@ use crate::ftl::map::Fill;
 use crate::ftl::stripes::Stripes;
 use crate::nand::blocks::{Blocks, Past, factory_bad};
 use crate::nand::config::{BusyKind, EnergyConfig, SuspendConfig};
-use crate::nand::faults::Faults;
 use crate::nand::faults::config::FaultKind;
+use crate::nand::faults::{Death, Faults, deaths};
 use crate::nand::timing::Timing;
 use crate::policy::PolicyContext;
 use crate::policy::buffer::BufferPolicy;
@@ -188,7 +187,7 @@ impl Shape {
             eraser,
             senses,
             seed,
-            deaths: deaths(c, seed),
+            deaths: deaths(&c.faults, &c.fault, &c.geometry, seed),
             rewrite_ns: c.faults.rebuild_rate.map_or(0, |rate| Span::transfer(unit, rate).0),
             timing,
             slow_programs,
@@ -345,16 +344,6 @@ impl Shape {
     pub fn host_bytes(&self) -> u64 {
         u64::from(self.layout.host_units) * self.layout.unit_bytes
     }
-}
-
-/// The planes that die, in order of time.
-fn deaths(c: &DeviceConfig, seed: u64) -> Vec<Death> {
-    let dead = c.fault.iter().filter(|f| f.kills());
-    let named = dead.map(|f| Death { at: f.begins().0, planes: f.planes(&c.geometry) });
-    let drawn = c.faults.drawn_deaths(&c.geometry, seed).into_iter();
-    let mut deaths: Vec<Death> = named.chain(drawn.map(|(at, planes)| Death { at, planes })).collect();
-    deaths.sort_by_key(|death| death.at);
-    deaths
 }
 
 /// Return the stripes that the configuration asks for, and the time to compute a unit, ns. The host

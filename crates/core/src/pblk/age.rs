@@ -33,7 +33,7 @@ impl<O: Observer> Pblk<O> {
     pub fn fill(&mut self, bytes: u64) {
         assert_eq!(self.map.state.filled, 0, "a drive is filled once, when new");
         let sectors = ((bytes / super::array::SECTOR) as u32).min(self.shape.sectors);
-        if !self.shape.bad.is_empty() {
+        if self.state.lines.some_bad() {
             let mut source = None;
             (0..sectors).for_each(|lpn| _ = self.write_user_at_once(Lpn(lpn), &mut source));
             return self.come_to_rest(source);

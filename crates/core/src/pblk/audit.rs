@@ -56,7 +56,7 @@ impl<O: Observer> Pblk<O> {
                 State::Open => {
                     law!(l.valid >= bits + l.in_ring, "open line {line} counts too few valid sectors")
                 }
-                State::Victim | State::Free | State::Bad => {
+                State::Victim | State::Free | State::Bad | State::Lost => {
                     law!(l.state == State::Victim || bits == 0, "free line {line} has {bits} valid sectors");
                 }
             }
@@ -83,7 +83,11 @@ impl<O: Observer> Pblk<O> {
                 "line {line} has {in_ring} sectors in the ring and says {}",
                 l.in_ring
             );
-            let counts = l.state == State::Free || l.state == State::Open && self.is_next(line);
+            let counts = match l.state {
+                State::Free | State::Lost => true,
+                State::Open => self.is_next(line),
+                State::Closed | State::Victim | State::Bad => false,
+            };
             free += if counts { l.chunks } else { 0 };
         }
         law!(free == s.lines.free_chunks, "{free} chunks are free, not {}", s.lines.free_chunks);

@@ -62,6 +62,8 @@ pub(super) struct Collector {
     /// Units of metadata of the line in preparation that are still to be read.
     metadata_left: u32,
     metadata_next: u32,
+    /// Whether some of them could not be read.
+    metadata_unread: bool,
     requests: Slab<Request>,
     /// By request and sector: the address, and where it is on the device.
     sectors: Vec<(Lpn, Ppa)>,
@@ -88,6 +90,7 @@ impl Collector {
             spare: vec![vec![0; words]; MOST_VICTIMS],
             metadata_left: 0,
             metadata_next: 0,
+            metadata_unread: false,
             requests: Slab::new(requests, blank),
             sectors: vec![(Lpn::NONE, Ppa::NONE); requests * MOST_VECTOR as usize],
             cut: VecDeque::with_capacity(MOST_WAITING + 1),
@@ -101,13 +104,16 @@ impl Collector {
     }
 
     /// The most flash operations of collection under way.
-    pub fn most_ops(_: &Shape) -> u32 {
-        READERS * MOST_VECTOR + 1
-    }
+    pub const MOST_OPS: u32 = READERS * MOST_VECTOR + 1;
 
     /// Lines that are chosen and not yet read in full.
     pub fn victims(&self) -> u32 {
         self.victims.len() as u32
+    }
+
+    /// Whether the collector waits for a time.
+    pub fn has_timer(&self) -> bool {
+        self.look_at != UNSET || self.unlimited_at != UNSET
     }
 
     /// Whether no line is being read, and no sector waits to be written.
@@ -130,9 +136,9 @@ impl<O: Observer> Pblk<O> {
         }
     }
 
-    fn set_rare_timer(&mut self) {
+    pub(super) fn set_rare_timer(&mut self) {
         let c = &self.state.collector;
-        let at = c.look_at.min(c.unlimited_at);
+        let at = c.look_at.min(c.unlimited_at).min(self.next_death());
         self.state.timers.set(TIMER_RARE, at);
     }
 
@@ -148,9 +154,10 @@ impl<O: Observer> Pblk<O> {
         if c.unlimited_at <= now {
             c.unlimited_at = UNSET;
         }
+        self.let_planes_die();
         self.set_rare_timer();
         if look {
-            self.collect();
+            self.space_changed();
         }
         self.admit();
     }
@@ -202,9 +209,10 @@ impl<O: Observer> Pblk<O> {
         }
         let line = victim.line;
         let units = self.shape.provision.emeta / self.shape.array.write_unit;
-        c.metadata_left = units;
+        (c.metadata_left, c.metadata_unread) = (units, false);
         // They are the last units of the line on good chunks.
-        let good = |&unit: &u32| !self.shape.is_bad(line, self.shape.position_of(unit));
+        let lines = &self.state.lines;
+        let good = |&unit: &u32| !lines.is_bad(line, self.shape.position_of(unit));
         let last = (0..self.shape.line_units).rev().filter(good).nth(units as usize - 1);
         self.state.collector.metadata_next = last.expect("a line has room for its metadata");
         self.send_read(Work::Metadata);
@@ -214,10 +222,8 @@ impl<O: Observer> Pblk<O> {
     pub(super) fn read_metadata(&mut self) {
         let c = &self.state.collector;
         let victim = c.victims.iter().find(|victim| !victim.prepared).expect("one is in preparation");
-        let (line, mut unit) = (victim.line, c.metadata_next);
-        while self.shape.is_bad(line, self.shape.position_of(unit)) {
-            unit += 1;
-        }
+        let line = victim.line;
+        let unit = self.state.lines.unit_from(line, c.metadata_next);
         self.state.collector.metadata_next = unit + 1;
         let position = self.shape.position_of(unit);
         let write_unit = self.shape.array.write_unit;
@@ -243,6 +249,10 @@ impl<O: Observer> Pblk<O> {
     /// Metadata of a victim are decoded: they go to the host.
     pub(super) fn metadata_arrived(&mut self, op: OpId) {
         let bytes = u64::from(self.flash.op(op).cmd.bytes);
+        if self.flash.has_failed(op) {
+            self.state.counters.read_failures += 1;
+            self.state.collector.metadata_unread = true;
+        }
         self.flash.free(op);
         let (_, end) = self.send_up(bytes);
         self.data_up_at(end, Work::Metadata);
@@ -253,9 +263,24 @@ impl<O: Observer> Pblk<O> {
         self.state.collector.metadata_left -= 1;
         if self.state.collector.metadata_left > 0 {
             self.send_read(Work::Metadata);
+        } else if self.state.collector.metadata_unread {
+            self.abandon_victim();
         } else {
             self.prepared();
         }
+    }
+
+    /// Close the line in preparation again: without its list of addresses nothing of it can be moved.
+    #[cold]
+    fn abandon_victim(&mut self) {
+        let c = &mut self.state.collector;
+        let at = c.victims.iter().position(|victim| !victim.prepared).expect("one is in preparation");
+        let Victim { line, valid, .. } = c.victims.remove(at).expect("its place");
+        c.spare.push(valid);
+        self.state.lines.line_mut(line).unreadable = true;
+        self.end_victim(line);
+        self.prepare_victim();
+        self.collect();
     }
 
     /// The line in preparation has its list of addresses: note what is valid now.
@@ -377,6 +402,7 @@ impl<O: Observer> Pblk<O> {
         if self.flash.has_failed(op) {
             self.leave_unread(op, request);
         }
+        self.note_read(op);
         let bytes = self.end_read(op);
         let (_, end) = self.send_up(bytes);
         let r = &mut self.state.collector.requests[request];
@@ -389,14 +415,14 @@ impl<O: Observer> Pblk<O> {
     /// Leave the sectors of a read that has failed where they are. Their line is not freed while they are valid.
     #[cold]
     fn leave_unread(&mut self, op: OpId, request: u32) {
-        let FlashCommand { ppa, units, extent: line, .. } = self.flash.op(op).cmd;
+        let unread = self.note_unread(op);
+        let line = self.flash.op(op).cmd.extent;
         let c = &mut self.state.collector;
         let range = c.sectors_of(request);
         let (first, mut kept) = (range.start, 0);
         for at in range.clone() {
             let (lpn, sector) = c.sectors[at];
-            let failed = sector >= ppa && sector - ppa < 64 && units >> (sector - ppa) & 1 != 0;
-            if !failed {
+            if !unread.contains(&sector) {
                 c.sectors[first + kept] = (lpn, sector);
                 kept += 1;
             }

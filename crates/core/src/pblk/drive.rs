@@ -1,6 +1,7 @@
 //! A drive under pblk: its parts, and the loop that fires its timers.
 
 use super::collect::Collector;
+use super::failures::Failures;
 use super::interface::Interface;
 use super::limiter::Limiter;
 use super::lines::{Lines, State as LineState};
@@ -10,6 +11,7 @@ use super::writer::Writer;
 use crate::address::Lpn;
 use crate::config::DeviceConfig;
 use crate::containers::few_timers::FewTimers;
+use crate::containers::timers::UNSET;
 use crate::figures::{Capacity, Counters, Gauges, PulseWear, SuspensionWear, Usage};
 use crate::flash::setup::check_suspension;
 use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup};
@@ -61,6 +63,7 @@ pub(super) struct State {
     pub runs: bool,
     /// Lines that nothing refers to any more, to be freed at the end of the event.
     pub released: Vec<u32>,
+    pub failures: Failures,
     pub counters: Counters,
 }
 
@@ -80,7 +83,7 @@ impl<O: Observer> Pblk<O> {
         check_suspension(config, &schedule, suspend_erase.suspends(), suspend_program.stop().is_some())?;
         let most_ops = shape.host.queue_depth * shape.most_parts()
             + 2 * shape.luns
-            + Collector::most_ops(&shape)
+            + Collector::MOST_OPS
             + shape.line_units.min(64);
         let setup = Setup {
             channels: shape.array.channels,
@@ -111,7 +114,8 @@ impl<O: Observer> Pblk<O> {
         let all = shape.array.lines * shape.line_sectors;
         let map = Map::of(shape.sectors, all, shape.fill()).map_err(memory)?;
         let flash = Flash::new(setup, observer);
-        let lines = Lines::new(shape.line_sectors, (0..shape.array.lines).map(|line| shape.line_size(line)));
+        let sizes = (0..shape.array.lines).map(|line| shape.line_size(line));
+        let lines = Lines::new(shape.line_sectors, shape.luns, shape.bad.clone(), sizes);
         let provision = &shape.provision;
         let state = State {
             now: 0,
@@ -125,10 +129,12 @@ impl<O: Observer> Pblk<O> {
             collector: Collector::new(&shape),
             runs: false,
             released: Vec::with_capacity(shape.array.lines as usize),
+            failures: Failures::default(),
             counters: Counters::default(),
         };
         let mut drive = Pblk { shape, map, flash, state };
         drive.open_first_line();
+        drive.set_rare_timer();
         Ok(drive)
     }
 
@@ -173,11 +179,6 @@ impl<O: Observer> Pblk<O> {
         self.flash.blocks()
     }
 
-    /// The flash.
-    pub fn flash(&self) -> &Flash<O> {
-        &self.flash
-    }
-
     /// The state of the rate limiter.
     pub fn limiter(&self) -> &Limiter {
         &self.state.limiter
@@ -208,13 +209,13 @@ impl<O: Observer> Pblk<O> {
     pub fn settle(&mut self) -> bool {
         debug_assert_eq!(self.outstanding(), 0);
         for _ in 0..SETTLE_EVENTS_MAX {
-            if self.next_deadline() == SimTime::NEVER {
+            if self.is_quiet() {
                 // Padding takes space, so that less than a unit is programmed last.
                 if self.state.ring.flush().is_none() {
                     return true;
                 }
                 self.run_writer();
-                if self.next_deadline() == SimTime::NEVER {
+                if self.is_quiet() {
                     return false;
                 }
             }
@@ -383,6 +384,10 @@ impl<O: Observer> Pblk<O> {
             let SimTime(of_flash) = self.flash.next_event();
             // At equal times the timers above the flash fire first.
             let at = own.min(of_flash);
+            // Only what is rare is left: collection that waits for a time, planes that die, or nothing.
+            if (at == UNSET || timer == TIMER_RARE && own <= of_flash) && self.stop_if_stuck() {
+                continue;
+            }
             if at > until {
                 break;
             }
@@ -399,6 +404,9 @@ impl<O: Observer> Pblk<O> {
             if !self.state.released.is_empty() {
                 self.free_lines();
             }
+        }
+        if fired == most && self.next_deadline() == SimTime::NEVER {
+            self.stop_if_stuck();
         }
         self.state.events += fired;
         fired
@@ -450,6 +458,7 @@ impl<O: Observer> Pblk<O> {
         while let Some(line) = self.state.released.pop() {
             if self.state.lines.free_up(line) {
                 self.collected(line);
+                self.forget_line(line);
             }
         }
         self.space_changed();

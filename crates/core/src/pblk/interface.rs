@@ -393,6 +393,9 @@ impl<O: Observer> Pblk<O> {
                 while let Some(op) = next {
                     next = self.flash.end(op);
                     let FlashCommand { kind, owner, .. } = self.flash.op(op).cmd;
+                    if self.flash.has_failed(op) {
+                        self.state.writer.note_failure(owner.into());
+                    }
                     self.flash.free(op);
                     if kind == OpKind::Program {
                         self.state.counters.rows_programmed += 1;

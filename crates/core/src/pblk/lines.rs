@@ -23,6 +23,9 @@ pub enum State {
     Victim,
     /// Too few of its chunks are good.
     Bad,
+    /// The metadata at its start could not be written. The rate limiter goes on to count its chunks as free, as in
+    /// Linux.
+    Lost,
 }
 
 /// The lists of closed lines, in the order in which collection takes from them; from the last it takes none.
@@ -71,6 +74,8 @@ pub struct Line {
     pub unreadable: bool,
     /// Whether it was never written, so that its chunks need no erase.
     pub fresh: bool,
+    /// LUN positions whose chunks take nothing more before they are erased, because a program there has failed.
+    given_up: Vec<u32>,
     /// The list on which it is, if it is closed.
     group: Option<Group>,
 }
@@ -89,11 +94,20 @@ pub struct Lines {
     pub free_chunks: u32,
     /// Sectors of a line, bad chunks included.
     sectors: u32,
+    luns: u32,
+    /// By line and LUN position: whether the chunk is bad. Empty if none is.
+    bad: Vec<bool>,
 }
 
 impl Lines {
-    /// New lines, given the good chunks and the capacity of each: `None` for a line that cannot be used.
-    pub fn new(sectors: u32, lines: impl Iterator<Item = Option<(u32, u32)>>) -> Lines {
+    /// New lines of `sectors` sectors on this number of LUNs, given the good chunks and the capacity of each: `None` for
+    /// a line that cannot be used. `bad` says by line and LUN position which chunks are bad, and is empty if none is.
+    pub fn new(
+        sectors: u32,
+        luns: u32,
+        bad: Vec<bool>,
+        lines: impl Iterator<Item = Option<(u32, u32)>>,
+    ) -> Lines {
         let line = |good: Option<(u32, u32)>| {
             let (chunks, capacity) = good.unwrap_or((0, 0));
             Line {
@@ -107,6 +121,7 @@ impl Lines {
                 write_error: false,
                 unreadable: false,
                 fresh: true,
+                given_up: Vec::new(),
                 group: None,
             }
         };
@@ -119,9 +134,90 @@ impl Lines {
             links: vec![Link::default(); all.len()],
             taken: 0,
             sectors,
+            luns,
+            bad,
             free,
             all,
         }
+    }
+
+    /// Whether a restored state can belong to a drive of so many lines and LUNs.
+    pub fn fits(&self, lines: u32, luns: u32) -> bool {
+        let chunks = (lines as usize) * (luns as usize);
+        self.all.len() == lines as usize
+            && self.links.len() == lines as usize
+            && self.luns == luns
+            && (self.bad.is_empty() || self.bad.len() == chunks)
+            && self.all.iter().flat_map(|line| &line.given_up).all(|&position| position < luns)
+    }
+
+    /// Whether the chunk of a line on a LUN position is bad.
+    #[inline]
+    pub fn is_bad(&self, line: u32, position: u32) -> bool {
+        !self.bad.is_empty() && self.bad[(line * self.luns + position) as usize]
+    }
+
+    /// Whether some chunk is bad.
+    pub fn some_bad(&self) -> bool {
+        !self.bad.is_empty()
+    }
+
+    /// The number of bad chunks of a line.
+    pub fn bad_of(&self, line: u32) -> u32 {
+        (0..self.luns).filter(|&position| self.is_bad(line, position)).count() as u32
+    }
+
+    /// The first write unit of a line, from this one on, whose chunk takes data. There must be one.
+    #[inline]
+    pub fn unit_from(&self, line: u32, mut unit: u32) -> u32 {
+        let given_up = &self.all[line as usize].given_up;
+        if self.bad.is_empty() && given_up.is_empty() {
+            return unit;
+        }
+        let skips = |position| self.is_bad(line, position) || given_up.contains(&position);
+        while skips(unit % self.luns) {
+            unit += 1;
+        }
+        unit
+    }
+
+    /// Note that the chunk of a line on a LUN position takes nothing more until it is erased.
+    pub fn give_up(&mut self, line: u32, position: u32) {
+        self.all[line as usize].given_up.push(position);
+    }
+
+    /// Whether that is so.
+    pub fn has_given_up(&self, line: u32, position: u32) -> bool {
+        self.all[line as usize].given_up.contains(&position)
+    }
+
+    /// Note that a chunk of a line that is being erased, of `sectors` sectors, is bad from now on.
+    pub fn grows_bad(&mut self, line: u32, position: u32, sectors: u32) {
+        if self.bad.is_empty() {
+            self.bad = vec![false; self.all.len() * self.luns as usize];
+        }
+        self.bad[(line * self.luns + position) as usize] = true;
+        let l = &mut self.all[line as usize];
+        debug_assert_eq!(l.state, State::Open);
+        l.chunks -= 1;
+        l.capacity = l.capacity.saturating_sub(sectors);
+        l.valid = l.capacity;
+        self.free_chunks -= 1;
+    }
+
+    /// Take a line out of use that is being erased: too few of its chunks are good.
+    pub fn retire(&mut self, line: u32) {
+        let l = &mut self.all[line as usize];
+        debug_assert_eq!(l.state, State::Open);
+        (l.state, l.valid, l.references) = (State::Bad, 0, 0);
+        self.free_chunks -= l.chunks;
+    }
+
+    /// Take a line out of use whose metadata at the start could not be written.
+    pub fn lose(&mut self, line: u32) {
+        let l = &mut self.all[line as usize];
+        debug_assert_eq!(l.state, State::Open);
+        (l.state, l.valid, l.references) = (State::Lost, 0, 0);
     }
 
     /// A line.
@@ -162,6 +258,7 @@ impl Lines {
         line.references = 1;
         line.write_error = false;
         line.unreadable = false;
+        line.given_up.clear();
         Some(number)
     }
 
@@ -312,7 +409,7 @@ mod tests {
     use super::*;
 
     fn lines(count: usize) -> Lines {
-        Lines::new(100, std::iter::repeat_n(Some((4, 90)), count))
+        Lines::new(100, 4, Vec::new(), std::iter::repeat_n(Some((4, 90)), count))
     }
 
     /// Take and close a line.

@@ -14,6 +14,7 @@ mod audit;
 mod collect;
 pub mod config;
 mod drive;
+mod failures;
 mod interface;
 pub mod limiter;
 pub mod lines;

@@ -110,6 +110,10 @@ impl<O: Observer> Pblk<O> {
     /// Data of a host read are decoded: they go to the host.
     pub(super) fn read_arrived(&mut self, op: OpId, id: u32) {
         let failed = self.flash.has_failed(op);
+        if failed {
+            self.note_unread(op);
+        }
+        self.note_read(op);
         let ledger = self.flash.op(op).ledger;
         let bytes = self.end_read(op);
         let r = &mut self.state.interface.requests[id];
@@ -134,6 +138,10 @@ impl<O: Observer> Pblk<O> {
 
     /// Begin a write: its sectors enter the ring in order, behind those of other writes that wait.
     pub(super) fn write(&mut self, id: u32) {
+        if self.is_read_only() {
+            self.state.interface.requests[id].host.status = Status::ReadOnly;
+            return self.complete(id);
+        }
         let sectors = self.sectors_of(id);
         let s = &mut self.state;
         let waits = s.interface.waits.settle(s.now);
@@ -199,13 +207,21 @@ impl<O: Observer> Pblk<O> {
             if r.next < r.end {
                 continue;
             }
-            let waits = s.interface.waits.settle(s.now);
-            let r = &mut s.interface.requests[id];
-            waits.charge(&r.waits, &mut r.host.ledger);
             s.interface.room.pop_front();
-            self.complete(id);
+            self.end_wait(id, Status::Ok);
         }
         any
+    }
+
+    /// End a write that has waited before the ring.
+    #[inline]
+    pub(super) fn end_wait(&mut self, id: u32, status: Status) {
+        let s = &mut self.state;
+        let waits = s.interface.waits.settle(s.now);
+        let r = &mut s.interface.requests[id];
+        waits.charge(&r.waits, &mut r.host.ledger);
+        r.host.status = status;
+        self.complete(id);
     }
 
     /// Put a sector of a user into the ring, whose slot is free. Its old copy on flash is invalid at once.
@@ -313,6 +329,10 @@ impl<O: Observer> Pblk<O> {
         // Writes that wait before the ring have not been acknowledged.
         match s.ring.flush() {
             None => self.complete(id),
+            Some(_) if s.failures.read_only.is_some() => {
+                s.interface.requests[id].host.status = Status::ReadOnly;
+                self.complete(id);
+            }
             Some(last) => {
                 s.interface.requests[id].since = s.now;
                 s.interface.flushes.push_back((last, id));

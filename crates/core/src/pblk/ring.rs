@@ -8,6 +8,7 @@
 
 use crate::address::{Lpn, Ppa};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// On whose behalf a sector was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +47,8 @@ pub struct Ring {
     switched: Place,
     /// The last sector that the latest flush waits for.
     flush_to: Option<Place>,
+    /// Sectors whose program has failed, as the first place and their number: the writer takes them first.
+    failed: VecDeque<(Place, u32)>,
 }
 
 impl Ring {
@@ -61,6 +64,7 @@ impl Ring {
             synced: 0,
             switched: 0,
             flush_to: None,
+            failed: VecDeque::new(),
         }
     }
 
@@ -184,6 +188,35 @@ impl Ring {
         self.synced
     }
 
+    /// The program of sectors that the writer has taken has failed.
+    pub fn failed(&mut self, first: Place, sectors: u32) {
+        for place in first..first + u64::from(sectors) {
+            let slot = self.slot(place) as usize;
+            self.entries[slot].media = Ppa::NONE;
+        }
+        self.failed.push_back((first, sectors));
+    }
+
+    /// Whether the program of some sectors has failed and they wait for another.
+    #[inline]
+    pub fn some_failed(&self) -> bool {
+        !self.failed.is_empty()
+    }
+
+    /// Give the sectors of the oldest program that has failed to the writer: the place of the first, and their number.
+    /// Those that `is_current` does not confirm, given slot and address, hold nothing from now on.
+    pub fn submit_failed(&mut self, is_current: impl Fn(u32, Lpn) -> bool) -> Option<(Place, u32)> {
+        let (first, sectors) = self.failed.pop_front()?;
+        for place in first..first + u64::from(sectors) {
+            let slot = self.slot(place);
+            let lba = &mut self.entries[slot as usize].lba;
+            if *lba != Lpn::NONE && !is_current(slot, *lba) {
+                *lba = Lpn::NONE;
+            }
+        }
+        Some((first, sectors))
+    }
+
     /// Sectors that the writer has not taken.
     pub fn waiting(&self) -> u32 {
         (self.filled - self.submitted) as u32
@@ -204,7 +237,7 @@ impl Ring {
     /// Sectors that are mapped to media and whose slots are not used again, for an audit.
     pub fn mapped(&self) -> impl Iterator<Item = &Entry> {
         let places = self.switched..self.submitted;
-        places.map(|place| self.entry(place)).filter(|e| e.lba != Lpn::NONE)
+        places.map(|place| self.entry(place)).filter(|e| e.lba != Lpn::NONE && e.media != Ppa::NONE)
     }
 
     /// The sector that the map says is in this slot, if the slot still holds this address.
@@ -267,6 +300,20 @@ mod tests {
         let (first, second) = (ring.submit(8), ring.submit(8));
         assert_eq!((ring.programmed(second, 8), ring.has_room(1)), (0, false));
         assert_eq!((ring.programmed(first, 8), ring.has_room(16)), (16, true));
+    }
+
+    /// The sectors of a failed program go to the writer again, without those that were overwritten, and hold the ring up.
+    #[test]
+    fn sectors_of_a_failed_program_are_written_again() {
+        let mut ring = Ring::new(SIZE, BACK);
+        fill(&mut ring, 0..16);
+        let (first, second) = (ring.submit(8), ring.submit(8));
+        ring.failed(first, 8);
+        assert_eq!(ring.programmed(second, 8), 0, "in the order of the ring");
+        assert_eq!(ring.submit_failed(|_, lba| lba != Lpn(3)), Some((0, 8)));
+        assert_eq!((ring.entry(3).lba, ring.entry(4).lba), (Lpn::NONE, Lpn(4)));
+        assert!(!ring.some_failed());
+        assert_eq!(ring.programmed(first, 8), 16);
     }
 
     #[test]

@@ -12,9 +12,9 @@ use crate::ftl::config::CapacityRule;
 use crate::ftl::map::Fill;
 use crate::nand::blocks::{Blocks, factory_bad};
 use crate::nand::config::{BusyKind, EnergyConfig};
-use crate::nand::faults::Faults;
-use crate::nand::faults::config::{FaultKind, FaultsConfig};
+use crate::nand::faults::{self, Death, Faults, deaths};
 use crate::policy::PolicyContext;
+use crate::policy::erase_scheme::EraseSchemeConfig;
 use crate::problem::{ConfigProblem, refuse};
 use tailcut_units::Span;
 
@@ -55,7 +55,7 @@ pub struct Shape {
     pub line_units: u32,
     /// Chunks that the rate limiter keeps from users.
     pub reserve: u32,
-    /// By line and LUN position: whether the chunk is bad. Empty if none is.
+    /// By line and LUN position: whether the chunk is bad from the factory. Empty if none is.
     pub bad: Vec<bool>,
     /// Bad blocks of the planes, as the flash knows them.
     pub bad_blocks: Vec<Vec<u32>>,
@@ -67,6 +67,8 @@ pub struct Shape {
     pub parts: Parts,
     /// What can fail, if anything can: reads of pages with raw bit errors.
     pub faults: Option<Faults>,
+    /// The planes that die, in order of time.
+    pub deaths: Vec<Death>,
     /// Power of the array.
     pub energy: EnergyConfig,
     /// Growth of the raw bit error rate with suspensions of erases, for 1,000.
@@ -178,6 +180,7 @@ impl Shape {
             codewords: (unit / c.ecc.codeword) as u32,
             parts,
             faults: Faults::new(&c.faults, &c.fault, g, c.errors.is_some(), seed),
+            deaths: deaths(&c.faults, &c.fault, g, seed),
             energy: c.energy.clone(),
             rber_growth: c.suspend.erase.rber_growth,
             host: c.host.clone(),
@@ -194,12 +197,6 @@ impl Shape {
             provision,
             array,
         })
-    }
-
-    /// Whether the chunk of a line on a LUN is bad.
-    #[inline]
-    pub fn is_bad(&self, line: u32, position: u32) -> bool {
-        !self.bad.is_empty() && self.bad[(line * self.luns + position) as usize]
     }
 
     /// The line of a sector.
@@ -325,16 +322,11 @@ fn check(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     c.ecc.check_codeword(SECTOR, g.page)?;
     c.host.check_transfer(SECTOR)?;
     c.check_erase()?;
+    let blocks_wear = !matches!(c.policy.erase_scheme, EraseSchemeConfig::Fixed(_));
+    faults::config::check(&c.faults, &c.fault, g, blocks_wear)?;
     c.check_errors()?;
-    if let Some(fault) = c.fault.iter().find(|fault| fault.kind != FaultKind::Bad) {
-        let problem = format!(
-            "a fault `{:?}`; under pblk only blocks that are bad from the factory are modelled",
-            fault.kind
-        );
-        return refuse("fault", problem);
-    }
-    if c.faults != FaultsConfig::default() {
-        return refuse("faults", "under pblk faults at random are not modelled: leave the table out");
+    if c.faults.rebuild_rate.is_some() {
+        return refuse("faults.rebuild_rate", "pblk has no parity from which data could be computed");
     }
     c.age.check()
 }

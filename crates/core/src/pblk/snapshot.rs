@@ -45,7 +45,7 @@ impl<O: Observer> Pblk<O> {
     /// The stream cannot be read, or holds another state than this drive can have.
     pub fn load_aged(&mut self, key: u64, from: &mut dyn Read) -> Result<AgeReport, SnapshotError> {
         let aged: Aged = snapshot::load(Kind::Aged, key, &mut self.map, from)?;
-        let fits = aged.lines.count() == self.shape.array.lines && aged.writer.fits(&self.shape);
+        let fits = aged.lines.fits(self.shape.array.lines, self.shape.luns) && aged.writer.fits(&self.shape);
         if !fits || !self.flash.blocks_mut().take_counts(aged.blocks) || aged.map.filled > self.shape.sectors
         {
             return Err(damaged("its tables do not fit this drive"));
@@ -92,7 +92,7 @@ impl<O: Observer> Pblk<O> {
         let mut drive = Pblk::new(config, seed, observer)?;
         let (mut state, flash, map): (State, FlashState, MapState) =
             snapshot::load(Kind::Whole, whole_key(config, seed), &mut drive.map, from)?;
-        if state.lines.count() != drive.shape.array.lines || !state.writer.fits(&drive.shape) {
+        if !state.lines.fits(drive.shape.array.lines, drive.shape.luns) || !state.writer.fits(&drive.shape) {
             return Err(damaged("its tables do not fit this drive"));
         }
         state.interface.scratch = std::mem::take(&mut drive.state.interface.scratch);

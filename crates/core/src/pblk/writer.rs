@@ -7,6 +7,8 @@
 
 use super::drive::Pblk;
 use super::interface::Work;
+use super::lines::State;
+use super::provision::Provision;
 use super::ring::{Origin, Place};
 use super::shape::Shape;
 use crate::address::{Lpn, Ppa};
@@ -35,14 +37,23 @@ pub(super) enum Content {
 /// A write unit under way: from its mapping until the host hears of its end.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Unit {
-    content: Content,
-    line: u32,
+    pub content: Content,
+    pub line: u32,
     /// Write unit of the line.
-    unit: u32,
+    pub unit: u32,
     /// Sectors of users and of collection, and padding.
-    users: u32,
-    collected: u32,
+    pub users: u32,
+    pub collected: u32,
     padding: u32,
+    /// Whether the program has failed.
+    failed: bool,
+}
+
+impl Unit {
+    /// A unit of metadata.
+    fn of_metadata(content: Content, line: u32, unit: u32) -> Unit {
+        Unit { content, line, unit, users: 0, collected: 0, padding: 0, failed: false }
+    }
 }
 
 /// What the writer does next.
@@ -72,6 +83,8 @@ pub(super) struct OpenLine {
     next: u32,
     /// Units that data may still take, those of metadata left out.
     left: u32,
+    /// Whether the metadata at its start are on the device. Until then it counts as free.
+    begun: bool,
 }
 
 /// The line that is written next.
@@ -110,29 +123,51 @@ pub(super) struct Writer {
     units: Slab<Unit>,
     /// By LUN position: whether its semaphore is taken.
     taken: Vec<bool>,
-    /// The last padding left after an unfinished flush, spared from allocation.
+    /// The table of a line that is not the next any more, kept for the one after it.
     spare: Vec<bool>,
+    /// LUN positions whose erase has failed, before the host hears of it.
+    erases_failed: Vec<u32>,
 }
 
 impl Writer {
     pub fn new(shape: &Shape) -> Writer {
-        let blank = Unit { content: Content::Start, line: 0, unit: 0, users: 0, collected: 0, padding: 0 };
         Writer {
             step: Step::Take,
             then: Step::Take,
-            open: OpenLine { line: 0, next: 0, left: 0 },
+            open: OpenLine { line: 0, next: 0, left: 0, begun: false },
             next: None,
             erasing: None,
             closing: VecDeque::with_capacity(METADATA_BUFFERS + 1),
-            units: Slab::new(2 * shape.luns as usize + 2, blank),
+            units: Slab::new(2 * shape.luns as usize + 2, Unit::of_metadata(Content::Start, 0, 0)),
             taken: vec![false; shape.luns as usize],
             spare: Vec::new(),
+            erases_failed: Vec::new(),
         }
     }
 
     /// Whether the writer waits for the semaphore of a LUN.
     pub fn waits_for_lun(&self) -> bool {
         matches!(self.step, Step::Submit(_) | Step::Erase { .. })
+    }
+
+    /// Note that an operation has failed, of which the host has not heard.
+    #[cold]
+    pub fn note_failure(&mut self, work: Work) {
+        match work {
+            Work::Unit(id) => self.units[id].failed = true,
+            Work::Erase(position) => self.erases_failed.push(position),
+            work => unreachable!("{work:?} changes nothing on flash"),
+        }
+    }
+
+    /// The next unit of a line that takes data, and how many it takes; `None` if it is not the open one.
+    pub fn room_of(&self, line: u32) -> Option<(u32, u32)> {
+        (self.open.line == line).then_some((self.open.next, self.open.left))
+    }
+
+    /// Let the open line take fewer units of data.
+    pub fn take_room(&mut self, units: u32) {
+        self.open.left -= units;
     }
 
     /// Whether a restored state can belong to this drive.
@@ -178,14 +213,15 @@ impl<O: Observer> Pblk<O> {
     fn take_sectors(&mut self) -> bool {
         let write_unit = self.shape.array.write_unit;
         let (sectors, padding) = self.state.ring.ready(write_unit, write_unit);
-        if sectors == 0 {
+        let again = self.state.ring.some_failed();
+        if sectors == 0 && !again {
             return false;
         }
         if self.state.writer.open.left == 0 {
             self.state.writer.step = Step::Begin;
             return true;
         }
-        let unit = self.map_unit(sectors, padding);
+        let unit = if again { self.map_again() } else { self.map_unit(sectors, padding) };
         let id = self.state.writer.units.take();
         self.state.writer.units[id] = unit;
         self.state.writer.step = Step::Submit(id);
@@ -199,8 +235,23 @@ impl<O: Observer> Pblk<O> {
 
     /// Give the next sectors of the ring, which are a write unit with the padding, their places on the device.
     pub(super) fn map_unit(&mut self, sectors: u32, padding: u32) -> Unit {
-        let (line, unit) = (self.state.writer.open.line, self.next_unit());
         let first = self.state.ring.submit(sectors);
+        self.map_from(first, sectors, padding)
+    }
+
+    /// Give the sectors of a program that has failed other places, without those that were overwritten since.
+    #[cold]
+    fn map_again(&mut self) -> Unit {
+        let Pblk { map, state, .. } = self;
+        let failed = state.ring.submit_failed(|slot, lba| map.is_buffered_in(lba, slot));
+        let (first, sectors) = failed.expect("the program of some sectors has failed");
+        self.map_from(first, sectors, self.shape.array.write_unit - sectors)
+    }
+
+    /// Give sectors of the ring from a place on, which are a write unit with the padding, the next places of the open
+    /// line.
+    fn map_from(&mut self, first: Place, sectors: u32, padding: u32) -> Unit {
+        let (line, unit) = (self.state.writer.open.line, self.next_unit());
         let start = self.shape.unit_start(line, unit);
         let (mut users, mut collected, mut empty) = (0, 0, 0);
         for (place, media) in (first..first + u64::from(sectors)).zip(start.run(sectors)) {
@@ -221,17 +272,15 @@ impl<O: Observer> Pblk<O> {
         lines.line_mut(line).in_ring += valid;
         let padding = padding + empty;
         lines.invalidate(line, padding);
-        Unit { content: Content::Data { first, sectors }, line, unit, users, collected, padding }
+        let content = Content::Data { first, sectors };
+        Unit { content, line, unit, users, collected, padding, failed: false }
     }
 
     /// Take the next write unit of the open line that may take data.
     fn next_unit(&mut self) -> u32 {
         let open = &mut self.state.writer.open;
         debug_assert!(open.left > 0);
-        let mut unit = open.next;
-        while self.shape.is_bad(open.line, self.shape.position_of(unit)) {
-            unit += 1;
-        }
+        let unit = self.state.lines.unit_from(open.line, open.next);
         open.next = unit + 1;
         open.left -= 1;
         unit
@@ -246,7 +295,7 @@ impl<O: Observer> Pblk<O> {
             return Some(position);
         }
         (0..self.shape.luns)
-            .find(|&other| !next.erased[other as usize] && self.shape.is_bad(w.open.line, other))
+            .find(|&other| !next.erased[other as usize] && self.state.lines.is_bad(w.open.line, other))
     }
 
     /// Submit a unit if its LUN is free.
@@ -321,7 +370,7 @@ impl<O: Observer> Pblk<O> {
         if let Some(at) = self.waiting_metadata() {
             let own = self.shape.position_of(self.next_metadata(at));
             let opposite = (own + self.shape.luns / 2) % self.shape.luns;
-            if opposite == position || self.shape.is_bad(self.state.writer.open.line, opposite) {
+            if opposite == position || self.state.lines.is_bad(self.state.writer.open.line, opposite) {
                 self.take_metadata(at);
             }
         }
@@ -336,8 +385,7 @@ impl<O: Observer> Pblk<O> {
     /// The next unit of metadata of a closing line.
     fn next_metadata(&self, at: usize) -> u32 {
         let Closing { line, next, .. } = self.state.writer.closing[at];
-        let good = |&unit: &u32| !self.shape.is_bad(line, self.shape.position_of(unit));
-        (next..).find(good).expect("a line has room for its metadata")
+        self.state.lines.unit_from(line, next)
     }
 
     /// Let the writer submit the next unit of metadata of a closing line.
@@ -348,8 +396,7 @@ impl<O: Observer> Pblk<O> {
         w.closing[at].next = unit + 1;
         w.closing[at].to_submit -= 1;
         let id = w.units.take();
-        let padding = 0;
-        w.units[id] = Unit { content: Content::End, line, unit, users: 0, collected: 0, padding };
+        w.units[id] = Unit::of_metadata(Content::End, line, unit);
         w.then = w.step;
         w.step = Step::Submit(id);
     }
@@ -390,14 +437,20 @@ impl<O: Observer> Pblk<O> {
         if next.to_end > 0 {
             return false;
         }
+        if self.state.lines.line(next.line).chunks < Provision::least_chunks(&self.shape.array) {
+            self.retire_next();
+            return true;
+        }
         let old = self.state.writer.open.clone();
         self.open_next();
-        self.queue_metadata(&old);
+        // The old line is lost if its metadata at the start could not be written.
+        if self.state.lines.line(old.line).state == State::Open {
+            self.queue_metadata(&old);
+        }
         let line = self.state.writer.open.line;
         let unit = self.skip_start();
         let id = self.state.writer.units.take();
-        self.state.writer.units[id] =
-            Unit { content: Content::Start, line, unit, users: 0, collected: 0, padding: 0 };
+        self.state.writer.units[id] = Unit::of_metadata(Content::Start, line, unit);
         self.state.writer.step = Step::Submit(id);
         self.state.writer.then = Step::Started;
         true
@@ -409,13 +462,14 @@ impl<O: Observer> Pblk<O> {
         self.state.writer.spare = next.erased;
         let line = next.line;
         let left = self.state.lines.line(line).capacity / self.shape.array.write_unit;
-        self.state.writer.open = OpenLine { line, next: 0, left };
+        self.state.writer.open = OpenLine { line, next: 0, left, begun: false };
     }
 
     /// The metadata at the start of the open line are on the device: count it out of the free ones, and take the next.
     fn line_started(&mut self) {
         let lines = &mut self.state.lines;
         lines.free_chunks -= lines.line(self.state.writer.open.line).chunks;
+        self.state.writer.open.begun = true;
         self.prepare_next();
     }
 
@@ -434,7 +488,7 @@ impl<O: Observer> Pblk<O> {
         let fresh = self.state.lines.line(line).fresh;
         let mut erased = std::mem::take(&mut self.state.writer.spare);
         erased.clear();
-        erased.extend((0..self.shape.luns).map(|position| fresh || self.shape.is_bad(line, position)));
+        erased.extend((0..self.shape.luns).map(|position| fresh || self.state.lines.is_bad(line, position)));
         let left = erased.iter().filter(|&&erased| !erased).count() as u32;
         self.state.writer.next = Some(NextLine { line, erased, to_submit: left, to_end: left });
     }
@@ -452,7 +506,18 @@ impl<O: Observer> Pblk<O> {
         let s = &mut self.state;
         s.writer.units.give(id);
         s.writer.taken[self.shape.position_of(unit.unit) as usize] = false;
-        self.count(&unit);
+        if unit.failed {
+            self.program_failed(&unit);
+        } else {
+            self.count(&unit);
+            self.unit_programmed(&unit);
+        }
+        self.run_writer();
+        self.admit();
+    }
+
+    #[inline]
+    fn unit_programmed(&mut self, unit: &Unit) {
         match unit.content {
             Content::Data { first, sectors } => {
                 let synced = self.state.ring.programmed(first, sectors);
@@ -465,8 +530,22 @@ impl<O: Observer> Pblk<O> {
             }
             Content::End => self.metadata_programmed(unit.line),
         }
-        self.run_writer();
-        self.admit();
+    }
+
+    /// Lose the open line, whose metadata at the start could not be written, and begin another.
+    pub(super) fn lose_line(&mut self, line: u32) {
+        self.state.lines.lose(line);
+        self.state.writer.open.begun = true;
+        self.state.writer.step = Step::Begin;
+    }
+
+    /// Take the next line out of use, of which too few chunks are good, and begin another.
+    fn retire_next(&mut self) {
+        let next = self.state.writer.next.take().expect("the line that begins");
+        self.state.writer.spare = next.erased;
+        self.state.lines.retire(next.line);
+        self.state.writer.step = Step::Begin;
+        self.space_changed();
     }
 
     /// Count what a unit has programmed.
@@ -481,7 +560,7 @@ impl<O: Observer> Pblk<O> {
     }
 
     /// A unit of metadata at the end of a line is on the device. With the last the line is closed.
-    fn metadata_programmed(&mut self, line: u32) {
+    pub(super) fn metadata_programmed(&mut self, line: u32) {
         let closing = &mut self.state.writer.closing;
         let at = closing.iter().position(|closing| closing.line == line).expect("its line is closing");
         closing[at].to_end -= 1;
@@ -489,6 +568,9 @@ impl<O: Observer> Pblk<O> {
             closing.remove(at);
             self.state.lines.close(line);
             self.collect();
+            if self.state.lines.line(line).write_error {
+                self.wake_collection();
+            }
         }
     }
 
@@ -497,12 +579,18 @@ impl<O: Observer> Pblk<O> {
         let s = &mut self.state;
         let next = s.writer.next.as_mut().expect("an erase belongs to the next line");
         next.to_end -= 1;
+        let line = next.line;
         s.counters.erases += 1;
         if s.writer.erasing == Some(position) {
             s.writer.erasing = None;
         }
         if self.shape.erase_semaphore {
             s.writer.taken[position as usize] = false;
+        }
+        if let Some(at) = s.writer.erases_failed.iter().position(|&of| of == position) {
+            s.writer.erases_failed.swap_remove(at);
+            s.counters.erases -= 1;
+            self.erase_failed(line, position);
         }
         self.run_writer();
         self.admit();
@@ -555,7 +643,7 @@ impl<O: Observer> Pblk<O> {
 
     /// Erase the chunks of a line in zero time.
     fn erase_at_once(&mut self, line: u32) {
-        for position in (0..self.shape.luns).filter(|&p| !self.shape.is_bad(line, p)) {
+        for position in (0..self.shape.luns).filter(|&p| !self.state.lines.is_bad(line, p)) {
             let first = self.shape.unit_at(position).0 * self.shape.planes;
             (first..first + self.shape.planes).for_each(|plane| self.flash.erase_at_once(plane, line));
             self.state.counters.erases += 1;
@@ -577,8 +665,7 @@ impl<O: Observer> Pblk<O> {
     /// are on the device.
     pub(super) fn is_next(&self, line: u32) -> bool {
         let w = &self.state.writer;
-        let begins = matches!(w.then, Step::Started) && w.step != Step::Take || w.step == Step::Started;
-        w.next.as_ref().is_some_and(|next| next.line == line) || begins && w.open.line == line
+        w.next.as_ref().is_some_and(|next| next.line == line) || !w.open.begun && w.open.line == line
     }
 
     /// Whether the open line is full.

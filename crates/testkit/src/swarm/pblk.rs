@@ -1,7 +1,7 @@
 //! Random drives under pblk and random work on them, from a seed.
 
 use super::draw::{between, chance, one_of};
-use super::draw_flash::{draw_erases, draw_errors, draw_suspension};
+use super::draw_flash::{draw_erases, draw_errors, draw_faults, draw_suspension};
 use crate::replay::{Reached, Replay};
 use crate::small_drive;
 use std::collections::BTreeMap;
@@ -59,6 +59,8 @@ pub fn draw(seed: u64) -> DeviceConfig {
         if chance(&mut s, 4) && !draw_errors(&mut s, &mut c) {
             continue;
         }
+        draw_faults(&mut Stream::new(seed, "swarm pblk faults", 0), &mut c, false);
+        c.faults.rebuild_rate = None;
         if Shape::new(&c, seed).is_ok() && Pblk::new(&c, seed, ()).is_ok() {
             return c;
         }
@@ -72,6 +74,10 @@ pub struct Outcome {
     pub digest: u64,
     /// Victims freed.
     pub collections: u64,
+    /// Programs, erases and reads that have failed.
+    pub failures: [u64; 3],
+    /// Whether the drive became read-only.
+    pub read_only: bool,
     /// What occurred.
     pub reached: Reached,
 }
@@ -93,6 +99,7 @@ pub fn run(seed: u64) -> Result<Outcome, String> {
         drive.overwrite_uniform(Until::Erases(between(&mut s, 1, 60)), &(0..filled), 4096, &mut |_| true);
     }
     drive.audit()?;
+    let at_start = drive.counters().programs();
     let mut run = Run {
         drive,
         held: (0..(filled / SECTOR) as u32).map(|sector| (sector, true)).collect(),
@@ -142,16 +149,29 @@ pub fn run(seed: u64) -> Result<Outcome, String> {
     run.finish()?;
     run.drive.audit()?;
     run.check_content()?;
-    if !run.drive.settle() {
-        return Err(format!("the drive does not come to rest: {}", run.drive.describe_waiting()));
-    }
+    let settled = run.drive.settle();
     run.drive.audit()?;
     run.check_content()?;
-    let collections = run.drive.counters().collections;
+    let c = run.drive.counters();
+    let (collections, failures) = (c.collections, [c.program_failures, c.erase_failures, c.read_failures]);
+    // Lines and chunks that failures took can be those that the last data need.
+    if !settled && failures[0] + failures[1] == 0 {
+        return Err(format!("the drive does not come to rest: {}", run.drive.describe_waiting()));
+    }
+    if settled {
+        let programmed = c.rows_programmed * u64::from(run.drive.shape().array.write_unit);
+        if programmed != c.programs() - at_start {
+            return Err(format!(
+                "{programmed} sectors were programmed, and {} counted",
+                c.programs() - at_start
+            ));
+        }
+    }
+    let read_only = run.drive.read_only().is_some();
     let digest = run.digest;
     let mut reached = run.drive.into_observer().reached;
     reached.keep_flash();
-    Ok(Outcome { digest, collections, reached })
+    Ok(Outcome { digest, collections, failures, read_only, reached })
 }
 
 /// A run under way.
@@ -230,8 +250,10 @@ impl Run {
             let right = match status {
                 Status::Ok => inside,
                 Status::OutOfRange => !inside,
-                Status::MediaError => command.op == HostOp::Read && self.drive.shape().parts.senses.is_some(),
-                Status::ReadOnly => false,
+                Status::MediaError => command.op == HostOp::Read && self.drive.shape().faults.is_some(),
+                Status::ReadOnly => {
+                    self.drive.read_only().is_some() && matches!(command.op, HostOp::Write | HostOp::Flush)
+                }
             };
             if !right {
                 return Err(format!("command {index} ({command:?}) ended with {status:?}"));

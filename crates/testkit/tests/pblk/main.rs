@@ -1,6 +1,7 @@
 //! pblk against its rules: the times of each step, the laws between events, and what theory and an independent
 //! simulation give.
 
+mod failures;
 mod laws;
 mod referees;
 mod snapshots;

@@ -12,13 +12,6 @@ use crate::observer::{Change, Observer};
 use std::ops::Range;
 use tailcut_units::SimTime;
 
-/// Planes that die together.
-#[derive(Clone, Debug)]
-pub(in crate::device) struct Death {
-    pub at: u64,
-    pub planes: Range<u32>,
-}
-
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Whether no collection starts or continues in a lane: it is dead or full.
     #[inline]

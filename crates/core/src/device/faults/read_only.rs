@@ -3,19 +3,10 @@
 use crate::containers::NONE;
 use crate::device::drive::{Deferred, Device};
 use crate::device::medium::Medium;
+use crate::figures::ReadOnly;
 use crate::observer::{Change, Observer};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use tailcut_units::{Cause, HostOp, ReadOnlyReason, SimTime, Status};
-
-/// Since when a drive is read-only, and why.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReadOnly {
-    /// When it became read-only.
-    pub since: SimTime,
-    /// Why.
-    pub reason: ReadOnlyReason,
-}
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Since when the drive is read-only, and why; `None` if it is not.

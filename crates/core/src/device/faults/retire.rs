@@ -4,23 +4,10 @@
 use crate::device::capacity::{LaneSize, room_of};
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::nand::blocks::{BlockCounts, Blocks};
+use crate::figures::{BlockReport, FaultReport};
+use crate::nand::blocks::Blocks;
 use crate::observer::Observer;
 use tailcut_units::ReadOnlyReason;
-
-/// The blocks of a drive that can fail.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BlockReport {
-    /// Numbers of blocks by health.
-    pub blocks: BlockCounts,
-    /// Good blocks in holes of extents: their write units have a bad block or a dead plane.
-    pub in_holes: u64,
-    /// Extents retired since the drive was made. Where extents can have holes, also those that were holes
-    /// from the beginning.
-    pub retired_extents: u64,
-    /// Extents that the lane which can spare the fewest can lose before the drive becomes read-only.
-    pub spare_extents: u64,
-}
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// The closed extent of a lane that is to be emptied because a block of it has grown bad.
@@ -259,6 +246,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
             in_holes: self.blocks_in_holes(blocks),
             retired_extents: self.state.extents.retired().len() as u64,
             spare_extents: u64::from((0..).zip(&shares).filter_map(spare).min().unwrap_or(0)),
+        })
+    }
+
+    /// What is left of the drive; `None` if it cannot fail.
+    pub fn fault_report(&self) -> Option<FaultReport> {
+        Some(FaultReport {
+            blocks: self.block_report()?,
+            lost: self.lost_ranges(),
+            lost_units: self.lost_units(),
+            dead_planes: self.dead_planes(),
+            read_only: self.read_only(),
         })
     }
 }

@@ -2,11 +2,11 @@
 
 use super::lacking::Lacking;
 use super::lost_units::LostUnits;
-use super::read_only::ReadOnly;
 use super::unreadable::Unreadable;
 use crate::containers::timers::UNSET;
 use crate::device::shape::Shape;
 use crate::device::write::write_unit::Stalled;
+use crate::figures::ReadOnly;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 

@@ -1,0 +1,259 @@
+//! Operations that fail: sectors are programmed elsewhere, chunks grow bad, lines are lost, and what nothing helps is
+//! told.
+//!
+//! The sectors of a program that has failed go back to the writer, which takes them first. The rest of their chunk takes
+//! nothing more in this line, and the line is collected before others. The chunk stays in use: only one that could not be
+//! erased is bad. Nothing covers data that cannot be read.
+
+use super::drive::{Pblk, TIMER_RARE};
+use super::lines::{Lines, State as LineState};
+use super::writer::{Content, Unit};
+use crate::address::Ppa;
+use crate::containers::timers::UNSET;
+use crate::figures::{BlockReport, FaultReport, ReadOnly};
+use crate::flash::OpId;
+use crate::ftl::map::Place;
+use crate::nand::blocks::BlockCounts;
+use crate::observer::{Change, Observer};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::ops::Range;
+use tailcut_units::{Cause, ReadOnlyReason, SimTime, Status};
+
+/// What pblk and its host know about failures.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Failures {
+    /// Sectors that could not be read.
+    unreadable: BTreeSet<Ppa>,
+    /// Number of deaths of the configuration that have happened, and the planes that are dead.
+    deaths: u32,
+    dead: BTreeSet<u32>,
+    /// Whether writes are refused.
+    pub read_only: Option<ReadOnly>,
+}
+
+impl<O: Observer> Pblk<O> {
+    /// Handle a program that has failed, of which the host hears now.
+    #[cold]
+    pub(super) fn program_failed(&mut self, unit: &Unit) {
+        let line = unit.line;
+        let s = &mut self.state;
+        s.counters.program_failures += 1;
+        s.counters.programs_failed += u64::from(self.shape.array.write_unit);
+        match unit.content {
+            Content::Data { first, sectors } => {
+                let valid = unit.users + unit.collected;
+                let l = s.lines.line_mut(line);
+                l.write_error = true;
+                l.in_ring -= valid;
+                s.ring.failed(first, sectors);
+                if s.lines.invalidate(line, valid) {
+                    self.wake_collection();
+                }
+                self.release(line, valid);
+                self.give_up_chunk(line, self.shape.position_of(unit.unit));
+            }
+            Content::Start => self.lose_line(line),
+            Content::End => {
+                s.lines.line_mut(line).write_error = true;
+                self.metadata_programmed(line);
+            }
+        }
+    }
+
+    /// Let the rest of a chunk take nothing more before the next erase, if its line takes data. The metadata at the end
+    /// move to an earlier place.
+    fn give_up_chunk(&mut self, line: u32, position: u32) {
+        let Some((next, left)) = self.state.writer.room_of(line) else { return };
+        let luns = self.shape.luns;
+        let units =
+            (self.shape.line_units + luns - 1 - position) / luns - (next + luns - 1 - position) / luns;
+        // Without room for them the metadata stay where they are.
+        if units <= left && !self.state.lines.has_given_up(line, position) {
+            self.state.lines.give_up(line, position);
+            self.state.writer.take_room(units);
+            self.state.lines.invalidate(line, units * self.shape.array.write_unit);
+        }
+    }
+
+    /// The erase of a chunk of the next line has failed: it is bad.
+    #[cold]
+    pub(super) fn erase_failed(&mut self, line: u32, position: u32) {
+        self.state.counters.erase_failures += 1;
+        self.state.lines.grows_bad(line, position, self.shape.array.chunk);
+    }
+
+    /// Note the sectors that a read did not give, and return them.
+    #[cold]
+    pub(super) fn note_unread(&mut self, op: OpId) -> Vec<Ppa> {
+        let unread = self.unread_of(op);
+        self.state.failures.unreadable.extend(&unread);
+        unread
+    }
+
+    /// Forget that sectors could not be read which a read has given now.
+    #[inline]
+    pub(super) fn note_read(&mut self, op: OpId) {
+        if !self.state.failures.unreadable.is_empty() {
+            self.forget_unread(op);
+        }
+    }
+
+    #[cold]
+    fn forget_unread(&mut self, op: OpId) {
+        let (cmd, unread) = (self.flash.op(op).cmd, self.unread_of(op));
+        for at in (0..64).filter(|at| cmd.units >> at & 1 != 0) {
+            let sector = cmd.ppa + at;
+            if !unread.contains(&sector) {
+                self.state.failures.unreadable.remove(&sector);
+            }
+        }
+    }
+
+    /// Forget which sectors of a line could not be read: it is free.
+    pub(super) fn forget_line(&mut self, line: u32) {
+        let unreadable = &mut self.state.failures.unreadable;
+        if !unreadable.is_empty() {
+            unreadable.retain(|&sector| self.shape.line_of(sector) != line);
+        }
+    }
+
+    /// The sectors of a read that it did not give.
+    fn unread_of(&self, op: OpId) -> Vec<Ppa> {
+        let o = self.flash.op(op);
+        let sectors = (0..64).filter(|at| o.cmd.units >> at & 1 != 0).map(|at| o.cmd.ppa + at);
+        sectors.filter(|&sector| o.unread >> self.shape.place(sector).plane & 1 != 0).collect()
+    }
+
+    /// When the next planes die, ns.
+    pub(super) fn next_death(&self) -> u64 {
+        self.shape.deaths.get(self.state.failures.deaths as usize).map_or(UNSET, |death| death.at)
+    }
+
+    /// Let the planes die whose time has come.
+    pub(super) fn let_planes_die(&mut self) {
+        while self.next_death() <= self.state.now {
+            let planes = self.shape.deaths[self.state.failures.deaths as usize].planes.clone();
+            self.state.failures.deaths += 1;
+            let (first, count) = (planes.start, planes.end - planes.start);
+            for plane in planes {
+                self.flash.kill_plane(plane);
+                self.state.failures.dead.insert(plane);
+            }
+            let now = SimTime(self.state.now);
+            self.flash.observer_mut().changes(now, Change::PlanesDie { first, count });
+        }
+    }
+
+    /// Whether nothing happens any more, but for planes that die.
+    pub(super) fn is_quiet(&self) -> bool {
+        let s = &self.state;
+        self.flash.next_event() == SimTime::NEVER
+            && (0..TIMER_RARE).all(|timer| !s.timers.is_set(timer))
+            && !s.collector.has_timer()
+    }
+
+    /// If the host waits for what will never happen, refuse writes from now on. Linux stops the pipeline when it finds no
+    /// free line. Returns whether commands have ended.
+    #[cold]
+    pub(super) fn stop_if_stuck(&mut self) -> bool {
+        let i = &self.state.interface;
+        let waits = !i.room.is_empty() || !i.flushes.is_empty();
+        // A drive without faults never comes to this.
+        if !waits || self.shape.faults.is_none() || !self.is_quiet() {
+            return false;
+        }
+        let s = &mut self.state;
+        if s.failures.read_only.is_none() {
+            let reason = ReadOnlyReason::NoFreeRow;
+            s.failures.read_only = Some(ReadOnly { since: SimTime(s.now), reason });
+            self.flash.observer_mut().changes(SimTime(s.now), Change::ReadOnly);
+        }
+        while let Some(id) = self.state.interface.room.pop_front() {
+            self.end_wait(id, Status::ReadOnly);
+        }
+        while let Some((_, id)) = self.state.interface.flushes.pop_front() {
+            let r = &mut self.state.interface.requests[id];
+            r.host.status = Status::ReadOnly;
+            r.host.ledger.charge(Cause::BUFFER_FLUSH, self.state.now - r.since);
+            self.complete(id);
+        }
+        true
+    }
+
+    /// Whether writes are refused.
+    #[inline]
+    pub(super) fn is_read_only(&self) -> bool {
+        self.state.failures.read_only.is_some()
+    }
+
+    /// Since when the drive is read-only, and why; `None` if it is not.
+    pub fn read_only(&self) -> Option<ReadOnly> {
+        self.state.failures.read_only
+    }
+
+    /// What is left of the drive; `None` if it cannot fail.
+    pub fn fault_report(&self) -> Option<FaultReport> {
+        self.shape.faults.as_ref()?;
+        let f = &self.state.failures;
+        Some(FaultReport {
+            blocks: self.block_report(),
+            lost: self.lost_ranges(),
+            lost_units: f.unreadable.iter().filter(|&&sector| self.map.is_valid(sector)).count() as u64,
+            dead_planes: f.dead.len() as u32,
+            read_only: f.read_only,
+        })
+    }
+
+    fn block_report(&self) -> BlockReport {
+        let (shape, lines) = (&self.shape, &self.state.lines);
+        let factory_bad: u64 = shape.bad_blocks.iter().map(|blocks| blocks.len() as u64).sum();
+        let bad_chunks =
+            |lines: &Lines| (0..lines.count()).map(|line| u64::from(lines.bad_of(line))).sum::<u64>();
+        let at_first = shape.bad.iter().filter(|&&bad| bad).count() as u64;
+        let planes = u64::from(shape.planes);
+        let grown_bad = (bad_chunks(lines) - at_first) * planes;
+        let usable = |line: &u32| !matches!(lines.line(*line).state, LineState::Bad | LineState::Lost);
+        let room: u64 =
+            (0..lines.count()).filter(usable).map(|line| u64::from(lines.line(line).capacity)).sum();
+        let spare = room.saturating_sub(u64::from(shape.sectors)) / shape.array.line_sectors();
+        BlockReport {
+            blocks: BlockCounts {
+                all: u64::from(shape.luns) * planes * u64::from(shape.array.lines),
+                factory_bad,
+                grown_bad,
+                spare: 0,
+            },
+            in_holes: at_first * planes - factory_bad,
+            retired_extents: (0..lines.count()).filter(|line| !usable(line)).count() as u64,
+            spare_extents: spare.saturating_sub(u64::from(shape.reserve / shape.luns) + 2),
+        }
+    }
+
+    /// The host's byte ranges whose data cannot be read, in order. Neighbours are joined.
+    fn lost_ranges(&self) -> Vec<Range<u64>> {
+        let f = &self.state.failures;
+        if f.unreadable.is_empty() && f.dead.is_empty() {
+            return Vec::new();
+        }
+        let is_lost = |sector: Ppa| f.unreadable.contains(&sector) || f.dead.contains(&self.plane_of(sector));
+        let mut ranges: Vec<Range<u64>> = Vec::new();
+        for lpn in crate::address::Lpn(0).run(self.shape.sectors) {
+            if !matches!(self.map.lookup(lpn), Place::Flash(sector) if is_lost(sector)) {
+                continue;
+            }
+            let start = u64::from(lpn.0) * super::array::SECTOR;
+            match ranges.last_mut() {
+                Some(last) if last.end == start => last.end += super::array::SECTOR,
+                _ => ranges.push(start..start + super::array::SECTOR),
+            }
+        }
+        ranges
+    }
+
+    /// The plane of a sector, counted over the drive.
+    fn plane_of(&self, sector: Ppa) -> u32 {
+        let place = self.shape.place(sector);
+        self.shape.unit_at(place.position).0 * self.shape.planes + place.plane
+    }
+}
