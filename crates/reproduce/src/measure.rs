@@ -2,12 +2,12 @@
 
 mod figures;
 
-pub use figures::{OfChannel, OfFaults, OfGc, OfPages, OfPulses};
+pub use figures::{OfChannel, OfFaults, OfGc, OfPages, OfPulses, OfUse};
 
 use crate::alone::{OfAlone, OfBlocks};
 use crate::search::Rating;
 use crate::unit::Kind;
-use figures::{CHANNEL, FAULTS, GC, PAGES, PULSES};
+use figures::{CHANNEL, FAULTS, GC, PAGES, PULSES, USE};
 use tailcut_report::summary::{DirectionSummary, Scheme};
 use tailcut_stats::percentile;
 use tailcut_units::Occupant;
@@ -50,6 +50,8 @@ pub enum Measure {
     Pulses(OfPulses),
     /// A share of the channels' time.
     Channel(OfChannel),
+    /// A share of the time in which parts were in use.
+    Use(OfUse),
     /// A figure of the senses of pages with raw bit errors.
     Pages(OfPages),
     /// A figure of blocks alone.
@@ -98,9 +100,9 @@ const NAMES: &str = "iops, waf, erases, erases_per_gib, parity_share, suspends_p
      gc.collections, gc.valid, gc.mean, gc.longest, gc.blocked, gc.queued_behind, gc.kept_out, gc.all_blocked, gc.rebuilt, gc.rebuild_reads, \
      gc.parity_reads, gc.rotation_broken, gc.most_in_group, faults.lost_units, faults.stripes_rewritten, faults.units_rebuilt, \
      erase.pulse_time, erase.pulses, erase.incomplete, erase.full_voltage, erase.wear, channel.useful, channel.uncorrectable, \
-     channel.ecc_wait, channel.wasted, channel.idle, pages.again, pages.retries, pages.accuracy, pages.needless, \
+     channel.ecc_wait, channel.wasted, channel.idle, use.dies, use.planes, use.channels, use.link, pages.again, pages.retries, pages.accuracy, pages.needless, \
      pages.missed, pages.caught, pages.given_up, blocks.pulse_time, blocks.pulses, blocks.share_1 (2, ...), \
-     blocks.incomplete, blocks.distance, blocks.life, blocks.first_percent, programs.user (gc, parity, wear, refresh, pad), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress, and [job.NAME.]read or [job.NAME.]write followed by .mean, .min, .max, .p99.9, \
+     blocks.incomplete, blocks.distance, blocks.life, blocks.first_percent, programs.user (gc, parity, wear, refresh, pad, metadata), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress, and [job.NAME.]read or [job.NAME.]write followed by .mean, .min, .max, .p99.9, \
      .iops, .bw or .failed";
 
 /// The figure of this name.
@@ -135,6 +137,7 @@ impl Measure {
                 .or(named(text, &GC).map(Measure::Gc))
                 .or(named(text, &PULSES).map(Measure::Pulses))
                 .or(named(text, &CHANNEL).map(Measure::Channel))
+                .or(named(text, &USE).map(Measure::Use))
                 .or(named(text, &PAGES).map(Measure::Pages))
                 .or(OfAlone::parse(text).map(Measure::Alone)),
         };
@@ -145,7 +148,7 @@ impl Measure {
         }
         let class = text
             .strip_prefix("programs.")
-            .filter(|c| ["user", "gc", "parity", "wear", "refresh", "pad"].contains(c));
+            .filter(|c| ["user", "gc", "parity", "wear", "refresh", "pad", "metadata"].contains(c));
         let whole = whole.or(class.map(|c| Measure::Programs(c.to_string())));
         if let Some(measure) = whole {
             return Ok(measure);
@@ -285,6 +288,10 @@ impl Measure {
             Measure::Channel(of) => {
                 scheme.channel.map(|channel| of.of(&channel)).ok_or_else(|| missing("channel shares"))
             }
+            Measure::Use(of) => scheme
+                .utilisation
+                .map(|utilisation| of.of(&utilisation))
+                .ok_or_else(|| missing("shares of use")),
             Measure::Pages(of) => {
                 let pages =
                     scheme.page_senses.as_ref().ok_or_else(|| missing("pages with raw bit errors"))?;
@@ -334,7 +341,7 @@ mod tests {
     use super::*;
     use tailcut_report::faults::Faults;
     use tailcut_report::senses::PageSenses;
-    use tailcut_report::summary::{Channel, Gc};
+    use tailcut_report::summary::{Channel, Gc, Use, Utilisation};
 
     #[test]
     fn names_are_read_or_refused_with_what_there_is() {
@@ -404,6 +411,10 @@ mod tests {
         let values = ["pages.again", "pages.retries", "pages.given_up", "channel.wasted", "channel.useful"];
         assert_eq!(values.map(|name| of(&scheme, name).unwrap()), [0.2, 0.5, 0.01, 0.25, 0.25]);
         assert!(of(&scheme, "pages.accuracy").unwrap_err().contains("predictions"));
+        assert!(of(&scheme, "use.link").is_err());
+        let host_link = Use { mean: 0.75, busiest: 0.8 };
+        scheme.utilisation = Some(Utilisation { host_link, ..Default::default() });
+        assert_eq!(of(&scheme, "use.link").unwrap(), 0.75);
         scheme.page_senses = Some(PageSenses { predicted: 100, needless: 2, missed: 1, ..pages });
         assert_eq!(["pages.accuracy", "pages.missed"].map(|name| of(&scheme, name).unwrap()), [0.97, 0.01]);
         // Of 29 pages that would not have been decoded, one was missed.

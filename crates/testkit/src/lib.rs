@@ -14,6 +14,7 @@ pub mod replay;
 mod restored;
 pub mod rig;
 mod shared;
+pub mod skew;
 mod stage;
 pub mod swarm;
 mod traces;

@@ -7,6 +7,7 @@ use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Completion, Device, Until};
 use tailcut_core::ftl::config::ExtentKind;
 use tailcut_core::policy::*;
+use tailcut_testkit::skew::zipf;
 use tailcut_testkit::{Network, Spare, Visit, arrivals, closed_loop, cross_check_drive, small_drive};
 use tailcut_units::quantity::Level;
 use tailcut_units::{Cause, Command, HostOp, Span, Stream};
@@ -307,24 +308,6 @@ fn the_choice_of_victims_orders_write_amplification_as_theory_does() {
     assert!(cost_benefit > 0.99 * greedy && cost_benefit < 1.01 * fifo);
 }
 
-/// Shares of writes by rank, and writes of one mapping unit each: ranks are scattered over the drive.
-fn zipf(units: u32, exponent: f64) -> (Vec<f64>, impl Iterator<Item = Command>) {
-    let weights: Vec<f64> = (1..=units).map(|rank| f64::from(rank).powf(-exponent)).collect();
-    let sum: f64 = weights.iter().sum();
-    let shares: Vec<f64> = weights.iter().map(|w| w / sum).collect();
-    let mut above = 0.0;
-    let ends: Vec<f64> = shares.iter().map(|p| (above += p, above).1).collect();
-    let mut s = Stream::new(1, "zipf", 0);
-    let mut units: Vec<u32> = (0..units).collect();
-    (1..units.len()).rev().for_each(|i| units.swap(i, s.below(i as u64 + 1) as usize));
-    let writes = std::iter::repeat_with(move || {
-        let u = s.unit();
-        let rank = ends.partition_point(|&end| end <= u).min(units.len() - 1);
-        Command { op: HostOp::Write, offset: u64::from(units[rank]) * 8192, bytes: 8192 }
-    });
-    (shares, writes)
-}
-
 /// Write amplification of FIFO under skewed writes has the period of a turn, and first windows within a turn
 /// that agree. The band was set before: successive turns differ by 2 % when the drive is called steady, each
 /// difference is at most half of the one before, and the open blocks are an error of 1 %. More skewed writes are
@@ -338,7 +321,7 @@ fn fifo_under_skewed_writes_is_called_steady_at_the_closed_form() {
         c.geometry.channels = 1;
         let mut device = Device::new(&c, 1, ()).unwrap();
         device.fill(device.host_bytes());
-        let (shares, mut writes) = zipf(device.shape().layout.host_units, exponent);
+        let (shares, mut writes) = zipf(device.shape().layout.host_units, 8192, exponent);
         let report = device.overwrite_replay(Until::Steady, &mut writes, &mut |_| true);
         assert!(report.steady, "{report:?}");
         let theory = spare(&device, 2.0).fifo_by_shares(&shares);

@@ -437,7 +437,7 @@ impl<O: Observer> Pblk<O> {
                 false
             }
             TIMER_READS => {
-                self.submit_next_read();
+                self.turn_ends();
                 false
             }
             TIMER_WRITES => {

@@ -1,14 +1,17 @@
 //! Between host and device: requests of the host, vector commands of pblk, the controller of the device and the link.
 //!
 //! pblk runs on the host. A request costs the host a fixed time on its way in and out, and so does each vector
-//! command that pblk sends by itself. The controller of the device has a server for what reads and another for what
-//! programs, each with a time for a command and for each of its sectors. Data of a program cross the link before
+//! command that pblk sends by itself. The controller of the device has a part that reads and another that
+//! programs, each with a time for a command and for each of its sectors. The one that reads takes the sectors of all
+//! commands in turn ([`super::turns`]). Data of a program cross the link before
 //! they reach it, data of a read behind it.
 
 use super::drive::{Pblk, TIMER_ARRIVED, TIMER_DONE, TIMER_READS, TIMER_UP, TIMER_WRITES};
 use super::ring::Place;
 use super::shape::Shape;
+use super::turns::{Through, Turns};
 use crate::containers::slab::Slab;
+use crate::containers::timers::UNSET;
 use crate::flash::{Fact, FlashCommand, OpId, Owner, Submitted};
 use crate::front::{Arrived, Completion, LinkWay, QueueFull, Ring as Fifo, Server};
 use crate::nand::OpKind;
@@ -133,9 +136,8 @@ pub(super) struct Interface {
     /// Requests on their way into pblk.
     arrived: Fifo,
     /// The controller of the device: what reads, and what programs and erases.
-    reads: Server,
+    reads: Turns,
     writes: Server,
-    to_read: Fifo,
     to_write: Fifo,
     /// The link, to the host and from it.
     up: LinkWay,
@@ -143,8 +145,6 @@ pub(super) struct Interface {
     /// Commands whose data are up, and commands that end without data.
     data_up: Fifo,
     done: Fifo,
-    /// By operation: its wait for the controller, and the controller's time, ns.
-    before: Vec<(u64, u64)>,
     /// Writes that wait before the ring, in order, and for what the first waits.
     pub room: VecDeque<u32>,
     pub waits: Waits,
@@ -170,15 +170,13 @@ impl Interface {
             requests: Slab::new(depth as usize, blank),
             submitted: 0,
             arrived: Fifo::new(depth + 16, TIMER_ARRIVED),
-            reads: Server::default(),
+            reads: Turns::new(most_ops, shape.command_ns, shape.read_sector_ns),
             writes: Server::default(),
-            to_read: Fifo::new(most_ops, TIMER_READS),
             to_write: Fifo::new(2 * shape.luns + 2, TIMER_WRITES),
             up: LinkWay::default(),
             down: LinkWay::default(),
             data_up: Fifo::new(depth + 64, TIMER_UP),
             done: Fifo::new(depth + 2 * shape.luns + 2, TIMER_DONE),
-            before: vec![(0, 0); most_ops as usize],
             room: VecDeque::with_capacity(depth as usize + 1),
             waits: Waits::default(),
             flushes: VecDeque::with_capacity(depth as usize + 1),
@@ -320,19 +318,12 @@ impl<O: Observer> Pblk<O> {
     }
 
     /// Let the controller of the device do the reads of one vector command, which reaches it now. Each is submitted
-    /// when the sectors up to its own are through.
+    /// when its last sector is through.
     pub(super) fn pass_reads(&mut self, ops: &[OpId]) {
-        let s = &mut self.state;
-        let from = s.now;
-        let command = self.shape.command_ns;
-        let sectors = |op: OpId| u64::from(self.flash.op(op).cmd.units.count_ones());
-        let all: u64 = ops.iter().map(|&op| sectors(op)).sum();
-        let begin = s.interface.reads.serve(from, command + all * self.shape.read_sector_ns);
-        let mut through = begin + command;
-        for &op in ops {
-            through += sectors(op) * self.shape.read_sector_ns;
-            s.interface.before[op.number() as usize] = (begin - from, through - begin);
-            s.interface.to_read.push(&mut s.timers, through, op.number());
+        let (s, flash) = (&mut self.state, &self.flash);
+        let sectors = |op: OpId| flash.op(op).cmd.units.count_ones();
+        if let Some(at) = s.interface.reads.come(s.now, ops, sectors) {
+            s.timers.set(TIMER_READS, at);
         }
     }
 
@@ -353,26 +344,25 @@ impl<O: Observer> Pblk<O> {
         s.interface.to_write.push(&mut s.timers, begin + command, op.number());
     }
 
-    pub(super) fn submit_next_read(&mut self) {
-        let s = &mut self.state;
-        let op = OpId::of(s.interface.to_read.pop(&mut s.timers));
-        let (waited, own) = s.interface.before[op.number() as usize];
-        self.submit_op(op);
-        if matches!(Work::from(self.flash.op(op).cmd.owner), Work::Request(_)) {
-            let mut ledger = Ledger::new();
-            ledger.charge(Cause::CONTROLLER_WAIT, waited);
-            ledger.charge(Cause::CONTROLLER, own);
-            self.flash.add_to_ledger(op, &ledger);
-        }
+    /// A turn of the controller ends, with which reads may be through.
+    pub(super) fn turn_ends(&mut self) {
+        let (s, flash) = (&mut self.state, &mut self.flash);
+        let at = s.interface.reads.end(s.now, |Through { op, waited, own }| {
+            let submitted = flash.submit(op);
+            debug_assert_eq!(submitted, Submitted::Taken, "nothing joins, and no LUN is closed");
+            if matches!(Work::from(flash.op(op).cmd.owner), Work::Request(_)) {
+                let mut ledger = Ledger::new();
+                ledger.charge(Cause::CONTROLLER_WAIT, waited);
+                ledger.charge(Cause::CONTROLLER, own);
+                flash.add_to_ledger(op, &ledger);
+            }
+        });
+        s.timers.set(TIMER_READS, at.unwrap_or(UNSET));
     }
 
     pub(super) fn submit_next_write(&mut self) {
         let s = &mut self.state;
         let op = OpId::of(s.interface.to_write.pop(&mut s.timers));
-        self.submit_op(op);
-    }
-
-    fn submit_op(&mut self, op: OpId) {
         let submitted = self.flash.submit(op);
         debug_assert_eq!(submitted, Submitted::Taken, "nothing joins, and no LUN is closed");
     }
@@ -466,7 +456,7 @@ impl<O: Observer> Pblk<O> {
     /// Operations that are on their way to the device, for an audit.
     pub(super) fn on_their_way(&self) -> Vec<OpId> {
         let i = &self.state.interface;
-        i.to_read.iter().chain(i.to_write.iter()).map(|(_, op)| OpId::of(op)).collect()
+        i.reads.ops().chain(i.to_write.iter().map(|(_, op)| OpId::of(op))).collect()
     }
 
     /// Report a step of the request in this slot to the observer.

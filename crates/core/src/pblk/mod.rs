@@ -23,6 +23,7 @@ mod requests;
 pub mod ring;
 mod shape;
 mod snapshot;
+mod turns;
 mod writer;
 
 pub use drive::Pblk;

@@ -3,7 +3,7 @@
 use tailcut_report::erases::ErasePulses;
 use tailcut_report::faults::Faults;
 use tailcut_report::senses::PageSenses;
-use tailcut_report::summary::{Channel, Gc};
+use tailcut_report::summary::{Channel, Gc, Utilisation};
 
 /// A figure of collections. Without collections the figures are zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,6 +175,38 @@ impl OfChannel {
             OfChannel::EccWait => channel.ecc_wait,
             OfChannel::Wasted => uncorrectable + channel.ecc_wait,
             OfChannel::Idle => channel.idle,
+        }
+    }
+}
+
+/// The share of the time in which parts of one kind were in use, mean over all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfUse {
+    /// Dies.
+    Dies,
+    /// Planes.
+    Planes,
+    /// Channels.
+    Channels,
+    /// The two directions of the host link.
+    Link,
+}
+
+/// Shares of use by name.
+pub(super) const USE: [(&str, OfUse); 4] = [
+    ("use.dies", OfUse::Dies),
+    ("use.planes", OfUse::Planes),
+    ("use.channels", OfUse::Channels),
+    ("use.link", OfUse::Link),
+];
+
+impl OfUse {
+    pub(super) fn of(self, of: &Utilisation) -> f64 {
+        match self {
+            OfUse::Dies => of.dies.mean,
+            OfUse::Planes => of.planes.mean,
+            OfUse::Channels => of.channels.mean,
+            OfUse::Link => of.host_link.mean,
         }
     }
 }

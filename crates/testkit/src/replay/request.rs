@@ -21,8 +21,8 @@ pub struct Request {
     pub room_since: u64,
     /// The account of the part that ended last, from `looked_at` on.
     pub last: Option<Account>,
-    /// pblk: when the controller began with the vector command of a read, and its sectors so far.
-    pub begun: Option<(u64, u64)>,
+    /// pblk: when the sectors of a read that are through the controller were through, and how many they are.
+    pub passed: Option<(u64, u64)>,
     /// Where the data of a read are sent whole: its bytes that are in the controller, and when the last
     /// of them came.
     pub gathered: (u64, u64),
@@ -31,7 +31,15 @@ pub struct Request {
 impl Request {
     /// A request that the drive processes at a time.
     fn looked_at(command: Command, account: Account, at: u64) -> Request {
-        Request { command, account, looked_at: at, room_since: at, last: None, begun: None, gathered: (0, 0) }
+        Request {
+            command,
+            account,
+            looked_at: at,
+            room_since: at,
+            last: None,
+            passed: None,
+            gathered: (0, 0),
+        }
     }
 }
 
@@ -89,24 +97,21 @@ impl Pblk {
         }
     }
 
-    /// A read of a request arrives at its die: what it waited for since the look-up. The first read of a vector command
-    /// tells when the controller began with the command.
+    /// A read of a request arrives at its die: what it waited for since the look-up. What the controller does not need
+    /// for the sectors of its command so far is waiting for other commands, whose sectors it takes in turn.
     pub fn read_arrives(&self, r: &mut Request, now: u64, codewords: u32) -> Result<Account, String> {
         let sectors = u64::from(codewords) / self.codewords;
-        let own = |all: u64| self.command + all * self.sector;
-        let (begun, before) = match r.begun {
-            Some(begun) => begun,
-            None => (now.checked_sub(own(sectors)).ok_or("a read passes the controller too soon")?, 0),
-        };
-        if now != begun + own(before + sectors) || begun < r.looked_at {
+        let (last, before) = r.passed.unwrap_or((r.looked_at + self.command, 0));
+        if now < last + sectors * self.sector {
             return Err(format!(
-                "a read of {sectors} sectors arrives at {now}; its command begins at {begun}"
+                "a read of {sectors} sectors arrives at {now}, and its command was that far at {last}"
             ));
         }
-        r.begun = Some((begun, before + sectors));
+        r.passed = Some((now, before + sectors));
+        let own = self.command + (before + sectors) * self.sector;
         let mut account = Account::default();
-        account.add(Cause::CONTROLLER_WAIT, begun - r.looked_at);
-        account.add(Cause::CONTROLLER, now - begun);
+        account.add(Cause::CONTROLLER_WAIT, now - r.looked_at - own);
+        account.add(Cause::CONTROLLER, own);
         Ok(account)
     }
 }
