@@ -6,6 +6,7 @@ use crate::device::drive::Device;
 use crate::device::gc::erase::Program;
 use crate::device::medium::Medium;
 use crate::device::work::Work;
+use crate::device::write::state::Source;
 use crate::flash::{FlashCommand, OpId};
 use crate::ftl::config::CopyMode;
 use crate::ftl::extents::Writer;
@@ -114,7 +115,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         g.ledger.clear();
         let at = (write_unit * upr) as usize;
         for (member, (lpn, ppa)) in s.write.members[at..].iter_mut().zip(c.staged.drain(..count)) {
-            *member = (lpn, ppa.0);
+            *member = (lpn, Source::Flash(ppa));
         }
         let Some(ppa) = self.take_collection_row(lane) else {
             self.state.write.units.give(write_unit);

@@ -5,6 +5,7 @@ use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::device::parity::rewrite::MOST_REWRITTEN;
+use crate::device::write::state::Source;
 use crate::device::write::stripe::{Job, Member};
 use crate::flash::OpId;
 use crate::ftl::extents::Writer;
@@ -140,7 +141,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             g.ready = j.ready;
             g.ledger = j.ledger;
             g.stalled = j.stalled;
-            s.write.members[write_unit as usize] = (unit, i as u32);
+            s.write.members[write_unit as usize] = (unit, Source::Member(i as u32));
             s.write.lane_load[lane as usize].begin();
             // Units that move commit with their stripe, so they have the same occupant as the rest.
             let occupant = if slot == NONE { Occupant::ParityProgram } else { Occupant::UserProgram };
@@ -165,12 +166,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn stripe_programmed(&mut self, op: OpId, write_unit: u32) {
         let s = &mut self.state;
         let (job, lane) = (s.write.units[write_unit].stripe, s.write.units[write_unit].lane);
-        let (_, member) = s.write.members[write_unit as usize];
+        let (_, source) = s.write.members[write_unit as usize];
         s.write.lane_load[lane as usize].end();
         let j = &mut s.parity.stripes.jobs[job];
         j.programs -= 1;
         let (last, entry) = (j.programs == 0, j.entry);
-        let member = &mut s.parity.stripes.members[member as usize];
+        let member = &mut s.parity.stripes.members[source.member()];
         member.done = true;
         let Member { unit, slot, ppa, .. } = *member;
         let mut makes_room = false;

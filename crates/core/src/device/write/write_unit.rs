@@ -7,6 +7,7 @@ use crate::device::drive::Device;
 use crate::device::gc::erase::Program;
 use crate::device::medium::Medium;
 use crate::device::work::Work;
+use crate::device::write::state::Source;
 use crate::flash::{FlashCommand, Held, OpId, SLOTS};
 use crate::ftl::extents::Writer;
 use crate::ftl::layout::RowPlace;
@@ -208,7 +209,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut count = 0;
         while count < upr {
             let Some(slot) = s.write.buffer.depart(list) else { break };
-            s.write.members[(write_unit * upr + count) as usize] = (s.write.buffer.slot(slot).lpn, slot);
+            let lpn = s.write.buffer.slot(slot).lpn;
+            s.write.members[(write_unit * upr + count) as usize] = (lpn, Source::Slot(slot));
             count += 1;
         }
         s.write.units[write_unit].count = count;
@@ -225,7 +227,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn fill_short_slot(&mut self, write_unit: u32, i: u32) {
         let upr = self.shape.layout.units_per_row;
         let s = &mut self.state;
-        let (_, slot) = s.write.members[(write_unit * upr + i) as usize];
+        let (_, source) = s.write.members[(write_unit * upr + i) as usize];
+        let slot = source.slot();
         let (mask, old_ppa) = (s.write.buffer.slot(slot).mask, s.write.buffer.slot(slot).old_ppa);
         if mask == s.write.buffer.full() || old_ppa == Ppa::NONE {
             return;
@@ -485,8 +488,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         } else {
             self.count_moved(lane, count);
             for i in 0..count {
-                let (lpn, old_ppa) = self.state.write.members[(write_unit * upr + i) as usize];
-                self.moved(lpn, Ppa(old_ppa), ppa + i);
+                let (lpn, source) = self.state.write.members[(write_unit * upr + i) as usize];
+                self.moved(lpn, source.flash(), ppa + i);
             }
         }
         self.state.extents.row_programmed(&self.shape.layout, extent);
@@ -523,7 +526,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let upr = self.shape.layout.units_per_row;
         for i in 0..count {
             let s = &self.state;
-            let (lpn, slot) = s.write.members[(write_unit * upr + i) as usize];
+            let (lpn, source) = s.write.members[(write_unit * upr + i) as usize];
+            let slot = source.slot();
             let held = s.write.buffer.slot(slot);
             let (old_ppa, waiter) = (held.old_ppa, held.waiter);
             if self.map.is_buffered_in(lpn, slot) {
