@@ -81,7 +81,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let below = match place {
                 Place::Unmapped => Below::Zeros,
                 Place::Flash(_) => Below::Flash,
-                Place::Buffer(older) => Below::Slot { older, old_ppa },
+                Place::Buffer(older) => Below::Slot { older: older.slot(), old_ppa },
             };
             self.medium.hold(slot, self.state.write.buffer.slot(slot).lpn, below);
         }
@@ -259,7 +259,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         match self.map.lookup(lpn) {
             Place::Unmapped => {}
             Place::Flash(ppa) => self.medium.read_flash(id, at, range, ppa, lpn),
-            Place::Buffer(slot) => {
+            Place::Buffer(held) => {
+                let slot = held.slot();
                 let old_ppa = self.copy_below(lpn, slot);
                 self.medium.read_slot(id, at, range, slot, old_ppa);
             }
@@ -466,8 +467,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// slot has ended a loss, the address below never had the data.
     pub(super) fn data_elsewhere(&mut self, id: u32, from: Ppa, to: Ppa) {
         if self.returns_data(id) {
-            if let Place::Buffer(slot) = self.map.lookup(self.map.owner(from)) {
-                self.medium.redirect_to_slot(id, from, slot);
+            if let Place::Buffer(held) = self.map.lookup(self.map.owner(from)) {
+                self.medium.redirect_to_slot(id, from, held.slot());
             }
             self.medium.redirect(id, from, to);
         }

@@ -26,8 +26,11 @@ impl<O: Observer> Pblk<O> {
                     let read = FlashCommand { tag: id, serial, ..FlashCommand::BLANK };
                     self.add_read(&mut ops, Occupant::UserRead, Work::Request(id), sector, lpn, read);
                 }
-                Place::Buffer(slot) => {
-                    debug_assert!(self.state.ring.holds(slot, lpn), "the map points to another's slot");
+                Place::Buffer(held) => {
+                    debug_assert!(
+                        self.state.ring.holds(held.slot(), lpn),
+                        "the map points to another's slot"
+                    );
                     self.state.counters.buffer_hits += 1;
                     in_memory += super::array::SECTOR;
                 }

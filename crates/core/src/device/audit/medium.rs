@@ -7,7 +7,7 @@ use crate::device::drive::Device;
 use crate::device::gc::collect::Collection;
 use crate::device::medium::Medium;
 use crate::ftl::extents::Seen;
-use crate::ftl::map::Place;
+use crate::ftl::map::{InBuffer, Place};
 use crate::nand::OpKind;
 use crate::observer::Observer;
 
@@ -34,7 +34,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             match self.map.lookup(lpn) {
                 Place::Unmapped => {}
                 Place::Flash(ppa) => claim(lpn, ppa, "at")?,
-                Place::Buffer(entry) if stripes.is_some() => {
+                Place::Buffer(InBuffer::Stripe(entry)) => {
                     let e = self.state.parity.stripes.dirty.entry(entry);
                     let stripe = stripes.map(|x| x.stripe_of(lpn));
                     law!(
@@ -46,7 +46,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                         claim(lpn, e.old_ppa, "parity under way, formerly at")?;
                     }
                 }
-                Place::Buffer(slot) => {
+                Place::Buffer(InBuffer::Slot(slot)) => {
                     law!(slot < buffer.slots(), "unit {lpn} is in slot {slot}, which does not exist");
                     let held = buffer.slot(slot);
                     law!(held.lpn == lpn, "unit {lpn} is in slot {slot}, which holds {}", held.lpn);

@@ -118,8 +118,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let now = match self.map.lookup(unit) {
             Place::Unmapped => Ppa::NONE,
             Place::Flash(now) => now,
-            Place::Buffer(slot) if self.holds(unit, slot, asked) => return Found::Slot(slot),
-            Place::Buffer(slot) => self.copy_below(unit, slot),
+            Place::Buffer(held) if self.holds(unit, held.slot(), asked) => return Found::Slot(held.slot()),
+            Place::Buffer(held) => self.copy_below(unit, held.slot()),
         };
         let readable = |now| if now == at { !unread && !self.is_dead_at(at) } else { !self.is_lost(now) };
         match now {

@@ -143,8 +143,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     debug_assert_eq!(ppa, old_ppa);
                     self.map.set_flash(lpn, new);
                 }
-                Place::Buffer(slot) => {
-                    let held = self.state.write.buffer.slot_mut(slot);
+                Place::Buffer(in_buffer) => {
+                    let held = self.state.write.buffer.slot_mut(in_buffer.slot());
                     debug_assert_eq!(held.old_ppa, old_ppa);
                     held.old_ppa = new;
                 }

@@ -68,7 +68,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.state.counters.unmapped_reads += 1;
                 return to - from;
             }
-            Place::Buffer(slot) => {
+            Place::Buffer(in_buffer) => {
+                let slot = in_buffer.slot();
                 let b = &self.state.write.buffer;
                 let held = b.slot(slot);
                 let whole = b.mask(from, to, false) & !held.mask == 0;

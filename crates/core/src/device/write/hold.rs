@@ -4,7 +4,7 @@ use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::ftl::map::Place;
+use crate::ftl::map::{InBuffer, Place};
 use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {
@@ -59,7 +59,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let place = self.map.lookup(lpn);
         let (mut mask, full) = (s.write.buffer.mask(from, to, true), s.write.buffer.full());
-        if let Place::Buffer(slot) = place
+        if let Place::Buffer(InBuffer::Slot(slot)) = place
             && self.fixed.overwrite_in_place
             && !s.write.buffer.slot(slot).in_flight
         {
@@ -93,11 +93,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 mask = full;
                 Ppa::NONE
             }
-            Place::Buffer(slot) => {
+            Place::Buffer(held) => {
                 // The older slot is in flight and will be complete. The new slot copies what it
                 // lacks from the older one in memory.
                 mask = full;
-                let (replaced, lacking) = self.supersede(lpn, slot);
+                let (replaced, lacking) = self.supersede(lpn, held.slot());
                 below = lacking;
                 replaced
             }

@@ -118,7 +118,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         match self.map.trim(lpn) {
             Place::Unmapped => {}
             Place::Flash(ppa) => self.invalidate(ppa),
-            Place::Buffer(slot) => {
+            Place::Buffer(held) => {
+                let slot = held.slot();
                 let old_ppa =
                     std::mem::replace(&mut self.state.write.buffer.slot_mut(slot).old_ppa, Ppa::NONE);
                 if old_ppa != Ppa::NONE {

@@ -226,9 +226,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         if self.map.is_buffered_in(unit, slot) {
             self.map.set_flash(unit, ppa);
-        } else if let Place::Buffer(newer) = self.map.lookup(unit) {
+        } else if let Place::Buffer(held) = self.map.lookup(unit) {
             // The unit was overwritten meanwhile.
-            let newer = s.write.buffer.slot_mut(newer);
+            let newer = s.write.buffer.slot_mut(held.slot());
             debug_assert_eq!(newer.old_ppa, Ppa::NONE);
             newer.old_ppa = ppa;
         }
