@@ -47,7 +47,7 @@ pub use counters::{FlashCounters, Suspension};
 pub use dispatch::{HostOpEnded, Submitted};
 pub use events::Fact;
 pub use join::Joins;
-pub use op::{FlashCommand, Op, OpId, Owner};
+pub use op::{CopyTo, FlashCommand, Op, OpId, Owner, Target};
 pub use senses::{SenseTotals, Senses};
 pub use state::{Flash, FlashState, Setup};
 pub use unit::HostLoad;

@@ -40,6 +40,28 @@ pub struct Owner {
     pub id: u32,
 }
 
+/// Which units of its row an operation is for, or where a copyback copies to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Target {
+    /// The row on all planes addressed. Reads: what a host command asks for, which the flash need not know.
+    Row,
+    /// Reads of chosen units: a mask of the units from the command's `ppa` on.
+    Units(u64),
+    /// Copybacks: what is programmed.
+    Copy(CopyTo),
+}
+
+/// The row that a copyback programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopyTo {
+    /// Its first physical unit.
+    pub ppa: Ppa,
+    /// The page.
+    pub page: u32,
+    /// The index of the block, if that of the command is needed.
+    pub block: u32,
+}
+
 /// A command of the controller to the flash.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct FlashCommand {
@@ -67,17 +89,10 @@ pub struct FlashCommand {
     /// The extent addressed. The flash carries it for the controller, which counts readers and rows of
     /// extents. An erase may cover only a part of it.
     pub extent: u32,
-    /// First physical unit of the row that is read or programmed.
+    /// First physical unit of the row that is read or programmed, or of the part that is read.
     pub ppa: Ppa,
-    /// Copyback: first physical unit of the row that is programmed.
-    pub to: Ppa,
-    /// Copyback: the page that is programmed.
-    pub to_page: u32,
-    /// Copyback: the index of the block that is programmed, if `block` is needed.
-    pub to_block: u32,
-    /// Reads of a collection: mask of the units from `ppa` on that were valid. Reads of single units:
-    /// the unit. 0 for reads of a host command's own data.
-    pub units: u64,
+    /// The units that it is for, or where it copies to.
+    pub target: Target,
     /// Reads for a host command: bytes for the host; 0 if the read serves a reconstruction alone.
     pub bytes: u32,
     /// Reads for a host command: the reconstruction that needs the data, or `NONE`.
@@ -104,15 +119,44 @@ impl FlashCommand {
         block: NONE,
         extent: NONE,
         ppa: Ppa::NONE,
-        to: Ppa::NONE,
-        to_page: 0,
-        to_block: NONE,
-        units: 0,
+        target: Target::Row,
         bytes: 0,
         rebuild: NONE,
         tag: NONE,
         serial: u64::MAX,
     };
+
+    /// Mask of the units that a read has chosen, from `ppa` on.
+    #[inline]
+    pub fn units(&self) -> u64 {
+        let Target::Units(mask) = self.target else { panic!("{:?} has no units", self.kind) };
+        mask
+    }
+
+    /// The mask of the units that a read has chosen, to change it.
+    #[inline]
+    pub fn units_mut(&mut self) -> &mut u64 {
+        let Target::Units(mask) = &mut self.target else { panic!("{:?} has no units", self.kind) };
+        mask
+    }
+
+    /// Whether it is for a unit of its row.
+    #[inline]
+    pub fn is_for(&self, unit: Ppa) -> bool {
+        match self.target {
+            Target::Units(mask) => {
+                unit >= self.ppa && unit - self.ppa < u64::BITS && mask >> (unit - self.ppa) & 1 == 1
+            }
+            Target::Row | Target::Copy(_) => true,
+        }
+    }
+
+    /// What a copyback programs.
+    #[inline]
+    pub fn copy_to(&self) -> CopyTo {
+        let Target::Copy(to) = self.target else { panic!("{:?} copies nothing", self.kind) };
+        to
+    }
 
     /// Number of planes addressed.
     #[inline]

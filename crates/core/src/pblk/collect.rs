@@ -16,7 +16,7 @@ use super::shape::Shape;
 use crate::address::{Lpn, Ppa};
 use crate::containers::slab::Slab;
 use crate::containers::timers::UNSET;
-use crate::flash::{FlashCommand, OpId};
+use crate::flash::{FlashCommand, OpId, Target};
 use crate::ftl::map::Place;
 use crate::observer::Observer;
 use serde::{Deserialize, Serialize};
@@ -232,7 +232,7 @@ impl<O: Observer> Pblk<O> {
             block: line,
             extent: line,
             ppa: self.shape.unit_start(line, unit),
-            units: u64::MAX >> (64 - write_unit),
+            target: Target::Units(u64::MAX >> (64 - write_unit)),
             bytes: write_unit * SECTOR as u32,
             ..FlashCommand::BLANK
         });
@@ -389,22 +389,21 @@ impl<O: Observer> Pblk<O> {
     /// Leave the sectors of a read that has failed where they are. Their line is not freed while they are valid.
     #[cold]
     fn leave_unread(&mut self, op: OpId, request: u32) {
-        let FlashCommand { ppa, units, extent: line, .. } = self.flash.op(op).cmd;
+        let cmd = self.flash.op(op).cmd;
         let c = &mut self.state.collector;
         let range = c.sectors_of(request);
         let (first, mut kept) = (range.start, 0);
         for at in range.clone() {
             let (lpn, sector) = c.sectors[at];
-            let failed = sector >= ppa && sector - ppa < 64 && units >> (sector - ppa) & 1 != 0;
-            if !failed {
+            if !cmd.is_for(sector) {
                 c.sectors[first + kept] = (lpn, sector);
                 kept += 1;
             }
         }
         let dropped = range.len() - kept;
         c.requests[request].count = kept as u32;
-        self.state.lines.line_mut(line).unreadable = true;
-        self.release(line, dropped as u32);
+        self.state.lines.line_mut(cmd.extent).unreadable = true;
+        self.release(cmd.extent, dropped as u32);
     }
 
     /// The host has the sectors of a request.

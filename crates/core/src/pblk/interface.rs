@@ -325,7 +325,7 @@ impl<O: Observer> Pblk<O> {
         let s = &mut self.state;
         let from = s.now;
         let command = self.shape.command_ns;
-        let sectors = |op: OpId| u64::from(self.flash.op(op).cmd.units.count_ones());
+        let sectors = |op: OpId| u64::from(self.flash.op(op).cmd.units().count_ones());
         let all: u64 = ops.iter().map(|&op| sectors(op)).sum();
         let begin = s.interface.reads.serve(from, command + all * self.shape.read_sector_ns);
         let mut through = begin + command;

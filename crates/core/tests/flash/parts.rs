@@ -3,9 +3,9 @@
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error, StrDeserializer};
-use tailcut_core::address::BusyUnit;
+use tailcut_core::address::{BusyUnit, Ppa};
 use tailcut_core::flash::erase::Eraser;
-use tailcut_core::flash::{FlashCommand, Joins, Senses, Setup};
+use tailcut_core::flash::{CopyTo, FlashCommand, Joins, Senses, Setup, Target};
 use tailcut_core::nand::OpKind;
 use tailcut_core::nand::blocks::{Blocks, Past};
 use tailcut_core::nand::config::*;
@@ -259,7 +259,13 @@ pub fn erase(unit: u32) -> FlashCommand {
 
 /// The copy of a page of the first type to one of the second.
 pub fn copyback(unit: u32) -> FlashCommand {
-    by(Occupant::GcRead, FlashCommand { kind: OpKind::Copyback, codewords: 0, to_page: 1, ..read(unit) })
+    copyback_to(unit, 0, 1)
+}
+
+/// The copy of a page of the first type to a page of a block.
+pub fn copyback_to(unit: u32, block: u32, page: u32) -> FlashCommand {
+    let target = Target::Copy(CopyTo { ppa: Ppa::NONE, page, block });
+    by(Occupant::GcRead, FlashCommand { kind: OpKind::Copyback, codewords: 0, target, ..read(unit) })
 }
 
 /// The same command for another occupant.

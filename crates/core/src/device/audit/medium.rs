@@ -160,7 +160,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 // A row may take several programs.
                 OpKind::Program if !rows.insert(op.cmd.ppa) => {}
                 OpKind::Program => pending_rows[op.cmd.extent as usize] += 1,
-                OpKind::Copyback => pending_rows[layout.extent_of(op.cmd.to).0 as usize] += 1,
+                OpKind::Copyback => pending_rows[layout.extent_of(op.cmd.copy_to().ppa).0 as usize] += 1,
                 // Where reads can fail, they keep their extents until their data are settled.
                 OpKind::Read if !op.second || self.fixed.may_fail => readers[op.cmd.extent as usize] += 1,
                 OpKind::Read | OpKind::Erase => {}
@@ -204,7 +204,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         for id in self.flash.ops_in_use() {
             let o = &self.flash.op(id).cmd;
             if matches!(o.kind, OpKind::Program | OpKind::Copyback) {
-                let start = if o.kind == OpKind::Program { o.ppa } else { o.to };
+                let start = if o.kind == OpKind::Program { o.ppa } else { o.copy_to().ppa };
                 let (row, slot) = layout.row_of(start);
                 law!(slot == 0, "a program begins inside a row, at {start}");
                 law!(written[row as usize], "row {row} is programmed without having been taken");

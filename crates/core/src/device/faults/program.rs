@@ -96,7 +96,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[cold]
     pub(in crate::device) fn copyback_failed(&mut self, op: OpId, lane: u32) {
         let o = self.flash.op(op);
-        let (source, target, unread) = (o.cmd.ppa, o.cmd.to, o.unread != 0);
+        let (source, target, unread) = (o.cmd.ppa, o.cmd.copy_to().ppa, o.unread != 0);
         self.free_op(op);
         let (extent, _) = self.shape.layout.extent_of(target);
         if unread {
