@@ -4,6 +4,7 @@ use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
+use crate::ftl::buffer::DirtyList;
 use crate::ftl::map::{InBuffer, Place};
 use crate::observer::Observer;
 
@@ -47,7 +48,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.complete_message(id);
         } else {
             // Hold all units first, so that neighbours share write units.
-            self.flush_as_policy_says(0);
+            self.flush_as_policy_says(DirtyList::of_pool(0));
         }
         Ok(())
     }
@@ -79,7 +80,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let list = self.dirty_list_of(lpn);
         let written = mask;
-        if let Some(queue) = self.queue_closed_to(self.shape.first_lane(list), id) {
+        if let Some(queue) = self.queue_closed_to(list, id) {
             return Err(Some(queue));
         }
         let mut below = Ppa::NONE;

@@ -16,6 +16,7 @@ use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::device::work::Work;
 use crate::flash::{Held, OpId, SLOTS};
+use crate::ftl::buffer::DirtyList;
 use crate::ftl::dirty_stripes::DirtyStripes;
 use crate::ftl::map::Place;
 use crate::ftl::stripes::Stripes;
@@ -176,7 +177,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let stripe = s.parity.stripes.dirty.entry(entry).stripe;
         let group = s.parity.places.group_of(self.shape.striped(), stripe);
-        s.parity.stripes.dirty.written(entry, group, s.write.buffer.dirty_in(entry));
+        let dirty = s.write.buffer.dirty_in(DirtyList::of_stripe(entry));
+        s.parity.stripes.dirty.written(entry, group, dirty);
     }
 
     /// The job that flushes a stripe, or `NONE`.
@@ -297,13 +299,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         })
     }
 
-    /// Flush the stripe that the flush policy names. Returns false if none may leave: the others
+    /// Flush the stripe that the flush policy names; `same`: that of the last write. Returns false if none may leave: the others
     /// are in flight, and ask again when they are on flash.
-    pub(in crate::device) fn flush_stripes(&mut self, verdict: FlushVerdict, list: u32) -> bool {
+    pub(in crate::device) fn flush_stripes(&mut self, verdict: FlushVerdict, same: u32) -> bool {
         let stripes = &self.state.parity.stripes;
         let entry = match verdict {
             FlushVerdict::SameLane => {
-                Some(list).filter(|&e| stripes.dirty.entry(e).job == NONE && !stripes.jobs.is_exhausted())
+                Some(same).filter(|&e| stripes.dirty.entry(e).job == NONE && !stripes.jobs.is_exhausted())
             }
             _ => self.next_stripe(verdict == FlushVerdict::LeastHindered),
         };
@@ -336,7 +338,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let stripe = s.parity.stripes.dirty.entry(entry).stripe;
         let first = (job * stripes.width) as usize;
         let mut members = 0;
-        while let Some(slot) = self.state.write.buffer.depart(entry) {
+        while let Some(slot) = self.state.write.buffer.depart(DirtyList::of_stripe(entry)) {
             let s = &mut self.state;
             let held = s.write.buffer.slot_mut(slot);
             let old_ppa = std::mem::replace(&mut held.old_ppa, Ppa::NONE);

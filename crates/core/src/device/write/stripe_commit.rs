@@ -8,6 +8,7 @@ use crate::device::parity::rewrite::MOST_REWRITTEN;
 use crate::device::write::state::Source;
 use crate::device::write::stripe::{Job, Member};
 use crate::flash::OpId;
+use crate::ftl::buffer::DirtyList;
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
 use crate::observer::{Observer, WriteStep};
@@ -216,7 +217,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if !self.state.host.flushes.is_empty() {
                 self.flush_all_stripes();
             }
-            self.flush_as_policy_says(entry);
+            self.flush_as_policy_says(DirtyList::of_stripe(entry));
             self.relocate(MOST_REWRITTEN);
         }
     }
@@ -260,7 +261,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let (stripe, parity) =
             (s.parity.stripes.dirty.entry(entry).stripe, s.parity.stripes.dirty.entry(entry).old_ppa);
-        let dirty = s.write.buffer.dirty_in(entry);
+        let dirty = s.write.buffer.dirty_in(DirtyList::of_stripe(entry));
         let of = s.parity.places.group_of(stripes, stripe);
         let left = s.parity.stripes.jobs[job].left;
         if left != NONE {
