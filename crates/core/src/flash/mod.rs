@@ -47,6 +47,7 @@ pub use counters::{FlashCounters, Suspension};
 pub use dispatch::{HostOpEnded, Submitted};
 pub use events::Fact;
 pub use join::Joins;
+pub(crate) use op::owners;
 pub use op::{CopyTo, FlashCommand, Op, OpId, Owner, Target};
 pub use senses::{SenseTotals, Senses};
 pub use state::{Flash, FlashState, Setup};

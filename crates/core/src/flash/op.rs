@@ -40,6 +40,54 @@ pub struct Owner {
     pub id: u32,
 }
 
+/// Define what a layer does flash operations for: an enum, each kind with the number of a piece of work (`Kind(id)`)
+/// or without one, and its conversions to and from [`Owner`]. The place of a kind in the list is the part of its
+/// owners, which snapshots have: new kinds are last.
+macro_rules! owners {
+    (@number $id:ident) => { u32 };
+    (@id $id:ident) => { $id };
+    (@id) => { 0 };
+    ($(#[$doc:meta])* $vis:vis enum $work:ident {
+        $($(#[$kind_doc:meta])* $kind:ident $(($id:ident))?,)+
+    }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        $vis enum $work {
+            $($(#[$kind_doc])* $kind $(($crate::flash::owners!(@number $id)))?,)+
+        }
+
+        const _: () = {
+            /// The parts, by their numbers.
+            #[derive(Clone, Copy)]
+            enum Part { $($kind,)+ }
+
+            impl From<$work> for $crate::flash::Owner {
+                #[inline]
+                fn from(work: $work) -> $crate::flash::Owner {
+                    let (part, id) = match work {
+                        $($work::$kind $(($id))? => (Part::$kind, $crate::flash::owners!(@id $($id)?)),)+
+                    };
+                    $crate::flash::Owner { part: part as u32, id }
+                }
+            }
+
+            impl From<$crate::flash::Owner> for $work {
+                #[inline]
+                fn from(owner: $crate::flash::Owner) -> $work {
+                    match owner.part {
+                        $(part if part == Part::$kind as u32 => {
+                            $(let $id = owner.id;)?
+                            $work::$kind $(($id))?
+                        })+
+                        part => unreachable!("there is no part {part}"),
+                    }
+                }
+            }
+        };
+    };
+}
+pub(crate) use owners;
+
 /// Which units of its row an operation is for, or where a copyback copies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Target {
@@ -240,6 +288,28 @@ impl Op {
             OpKind::Program => 1,
             OpKind::Copyback => usize::from(self.second),
             OpKind::Erase => 2,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Owner;
+
+    owners! {
+        /// Two kinds with a number, and one without between them.
+        enum Work {
+            First(id),
+            Alone,
+            Last(place),
+        }
+    }
+
+    #[test]
+    fn owners_are_numbered_in_the_order_of_the_list_and_come_back() {
+        for (work, part, id) in [(Work::First(7), 0, 7), (Work::Alone, 1, 0), (Work::Last(9), 2, 9)] {
+            assert_eq!(Owner::from(work), Owner { part, id });
+            assert_eq!(Work::from(Owner { part, id }), work);
         }
     }
 }
