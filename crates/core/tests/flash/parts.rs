@@ -16,7 +16,7 @@ use tailcut_core::policy::PolicyContext;
 use tailcut_core::policy::schedule::{ScheduleConfig, SchedulePolicy};
 use tailcut_core::policy::suspend_erase::{Serve, SuspendEraseConfig, SuspendErasePolicy};
 use tailcut_core::policy::suspend_program::{SuspendProgramConfig, SuspendProgramPolicy};
-use tailcut_units::{Occupant, Occupants, Span};
+use tailcut_units::{ArrayAct, Occupant, Occupants, Span};
 
 /// Time of the command cycles of one plane, ns.
 pub const COMMAND: u64 = 100;
@@ -275,16 +275,10 @@ pub fn by(occupant: Occupant, cmd: FlashCommand) -> FlashCommand {
 
 /// The single-plane command of an occupant on a unit.
 pub fn of(occupant: Occupant, unit: u32) -> FlashCommand {
-    let cmd = match occupant {
-        Occupant::UserRead
-        | Occupant::RmwRead
-        | Occupant::GcRead
-        | Occupant::MetaRead
-        | Occupant::Background => read(unit),
-        Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram | Occupant::MetaProgram => {
-            program(unit)
-        }
-        Occupant::Erase => erase(unit),
+    let cmd = match occupant.act() {
+        ArrayAct::Read => read(unit),
+        ArrayAct::Program => program(unit),
+        ArrayAct::Erase => erase(unit),
     };
     by(occupant, cmd)
 }
