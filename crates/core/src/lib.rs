@@ -11,6 +11,7 @@
 //! - [`ftl`]: the tables of the translation layer, without time: addresses, map, extents, write
 //!   buffer, stripes;
 //! - [`front`]: what stands between the host and a translation layer: commands, the controller, the host link;
+//! - `overwrites`: the writes that age a drive in zero time, and when write amplification is steady;
 //! - [`figures`]: what a drive tells of itself, whichever translation layer it has;
 //! - [`device`]: a controller that maps pages; it combines the above into one state machine without clock, thread or I/O;
 //! - [`pblk`]: the same of Linux's translation layer on the host, over an open-channel device;
@@ -38,6 +39,7 @@ pub mod front;
 pub mod ftl;
 pub mod nand;
 pub mod observer;
+mod overwrites;
 pub mod pblk;
 pub mod policy;
 mod problem;

@@ -15,7 +15,7 @@ use tailcut_testkit::replay::program_ns;
 use tailcut_testkit::swarm::{self, Case};
 use tailcut_testkit::{Host, Stretch, operations, small_drive};
 use tailcut_units::random::mix;
-use tailcut_units::{HostOp, Occupant, SimTime, Stream};
+use tailcut_units::{HostOp, Occupant, Occupants, SimTime, Stream};
 
 /// Cases of the swarm.
 fn cases(from: u64, count: u64) -> impl Iterator<Item = Case> {
@@ -264,17 +264,11 @@ fn time_in_the_array_is_conserved_by_suspension() {
 }
 
 fn is_program(occupant: Occupant) -> bool {
-    matches!(
-        occupant,
-        Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram | Occupant::MetaProgram
-    )
+    Occupants::PROGRAMS.has(occupant)
 }
 
 fn is_read(occupant: Occupant) -> bool {
-    matches!(
-        occupant,
-        Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::MetaRead | Occupant::Background
-    )
+    Occupants::READS.has(occupant)
 }
 
 #[test]

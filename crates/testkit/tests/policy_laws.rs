@@ -109,7 +109,7 @@ fn schedule(name: &str, x: &PolicyContext) {
         for holder in Occupant::ALL {
             let may = a.interrupters(holder);
             assert_eq!(may, b.interrupters(holder), "{name}: who interrupts {holder:?} is not fixed");
-            assert!(!is_read(holder) || may.is_empty(), "{name} lets {holder:?} be interrupted");
+            assert!(!Occupants::READS.has(holder) || may.is_empty(), "{name} lets {holder:?} be interrupted");
             assert!((may & !Occupants::HOST).is_empty(), "{name} lets collection interrupt {holder:?}");
             // Otherwise the drive would suspend an operation for another one and then serve the
             // suspended one first.
@@ -120,13 +120,6 @@ fn schedule(name: &str, x: &PolicyContext) {
             }
         }
     }
-}
-
-fn is_read(occupant: Occupant) -> bool {
-    matches!(
-        occupant,
-        Occupant::UserRead | Occupant::RmwRead | Occupant::GcRead | Occupant::MetaRead | Occupant::Background
-    )
 }
 
 fn suspend_erase(name: &str, x: &PolicyContext) {

@@ -3,9 +3,20 @@
 use serde::{Deserialize, Serialize};
 use std::ops::{BitAnd, BitOr, Not};
 
-/// Define the kinds. Each has its name in output, and a short description with the article.
+/// What a die's array does for a kind of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArrayAct {
+    /// Read pages. A copyback reads, then is of another kind.
+    Read,
+    /// Program pages.
+    Program,
+    /// Erase blocks.
+    Erase,
+}
+
+/// Define the kinds. Each has what the array does for it, its name in output, and a short description with the article.
 macro_rules! occupants {
-    ($($(#[$doc:meta])* $kind:ident $name:literal $words:literal;)+) => {
+    ($($(#[$doc:meta])* $kind:ident $act:ident $name:literal $words:literal;)+) => {
         /// On whose behalf a die or a channel is busy.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[repr(u8)]
@@ -18,6 +29,12 @@ macro_rules! occupants {
             pub const ALL: [Occupant; Occupant::COUNT] = [$(Occupant::$kind),+];
             /// The number of kinds.
             pub const COUNT: usize = [$($name),+].len();
+
+            /// What the array does for this kind.
+            #[inline]
+            pub const fn act(self) -> ArrayAct {
+                match self { $(Occupant::$kind => ArrayAct::$act,)+ }
+            }
 
             /// The name used in output.
             pub const fn name(self) -> &'static str {
@@ -34,25 +51,25 @@ macro_rules! occupants {
 
 occupants! {
     /// A host read.
-    UserRead "user_read" "another host read";
+    UserRead Read "user_read" "another host read";
     /// A program of host data.
-    UserProgram "user_program" "a program of host data";
+    UserProgram Program "user_program" "a program of host data";
     /// A read that a write needs first: the rest of a mapping unit, or data for its parity.
-    RmwRead "rmw_read" "a read that a write needs first";
+    RmwRead Read "rmw_read" "a read that a write needs first";
     /// A read of garbage collection.
-    GcRead "gc_read" "a read of garbage collection";
+    GcRead Read "gc_read" "a read of garbage collection";
     /// A program (or the program half of a copyback) of garbage collection.
-    GcProgram "gc_program" "a program of garbage collection";
+    GcProgram Program "gc_program" "a program of garbage collection";
     /// An erase.
-    Erase "erase" "an erase";
+    Erase Erase "erase" "an erase";
     /// A program of parity.
-    ParityProgram "parity_program" "a program of parity";
+    ParityProgram Program "parity_program" "a program of parity";
     /// A program of the translation layer's own records: pblk's at the start and end of lines.
-    MetaProgram "meta_program" "a program of metadata";
+    MetaProgram Program "meta_program" "a program of metadata";
     /// A read of such records.
-    MetaRead "meta_read" "a read of metadata";
+    MetaRead Read "meta_read" "a read of metadata";
     /// Idle-time work: scrubbing.
-    Background "background" "idle-time work";
+    Background Read "background" "idle-time work";
 }
 
 impl Occupant {
@@ -74,6 +91,12 @@ impl Occupants {
     pub const NONE: Occupants = Occupants(0);
     /// Every kind.
     pub const ALL: Occupants = Occupants(((1u32 << Occupant::COUNT) - 1) as u16);
+    /// The kinds for which the array reads.
+    pub const READS: Occupants = Occupants::that(ArrayAct::Read);
+    /// The kinds for which the array programs.
+    pub const PROGRAMS: Occupants = Occupants::that(ArrayAct::Program);
+    /// The kinds for which the array erases.
+    pub const ERASES: Occupants = Occupants::that(ArrayAct::Erase);
     /// The operations of garbage collection.
     pub const COLLECTION: Occupants =
         Occupants::of(&[Occupant::GcRead, Occupant::GcProgram, Occupant::Erase]);
@@ -83,6 +106,16 @@ impl Occupants {
     pub const HOST_PROGRAMS: Occupants = Occupants::of(&[Occupant::UserProgram, Occupant::ParityProgram]);
     /// The operations that serve host commands.
     pub const HOST: Occupants = Occupants(Occupants::HOST_READS.0 | Occupants::HOST_PROGRAMS.0);
+
+    /// The set of the kinds for which the array does this.
+    const fn that(act: ArrayAct) -> Occupants {
+        let (mut bits, mut i) = (0, 0);
+        while i < Occupant::COUNT {
+            bits |= ((Occupant::ALL[i].act() as u8 == act as u8) as u16) << i;
+            i += 1;
+        }
+        Occupants(bits)
+    }
 
     /// The set of these kinds.
     pub const fn of(kinds: &[Occupant]) -> Occupants {
@@ -215,5 +248,35 @@ mod tests {
         }
         assert_eq!(Occupants::ALL.iter().count(), Occupant::COUNT);
         assert_eq!(Occupants::HOST & Occupants::COLLECTION, Occupants::NONE);
+    }
+
+    /// Is each kind in the sets to which it belongs, and in no other? The match has a line for each kind.
+    #[test]
+    fn each_kind_is_in_its_sets() {
+        const R: Occupants = Occupants::READS;
+        const P: Occupants = Occupants::PROGRAMS;
+        const E: Occupants = Occupants::ERASES;
+        const HOST_R: Occupants = Occupants::HOST_READS;
+        const HOST_P: Occupants = Occupants::HOST_PROGRAMS;
+        const GC: Occupants = Occupants::COLLECTION;
+        for kind in Occupant::ALL {
+            let expected: &[Occupants] = match kind {
+                Occupant::UserRead | Occupant::RmwRead => &[R, HOST_R],
+                Occupant::UserProgram | Occupant::ParityProgram => &[P, HOST_P],
+                Occupant::GcRead => &[R, GC],
+                Occupant::GcProgram => &[P, GC],
+                Occupant::Erase => &[E, GC],
+                Occupant::MetaProgram => &[P],
+                Occupant::MetaRead | Occupant::Background => &[R],
+            };
+            for set in [R, P, E, HOST_R, HOST_P, GC] {
+                assert_eq!(set.has(kind), expected.contains(&set), "{kind:?} in {set:?}");
+            }
+            assert_eq!(Occupants::HOST.has(kind), HOST_R.has(kind) || HOST_P.has(kind), "{kind:?}");
+        }
+        assert_eq!(
+            (R | P | E, R & P, R & E, P & E),
+            (Occupants::ALL, Occupants::NONE, Occupants::NONE, Occupants::NONE)
+        );
     }
 }

@@ -8,9 +8,9 @@ use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::host::commands::Request;
 use crate::device::work::Work;
+use crate::device::write::state::Source;
 use crate::device::write::stripe::{Basis, Member};
 use crate::flash::OpId;
-use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
 use crate::nand::OpKind;
 use crate::observer::Observer;
@@ -81,7 +81,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let below = match place {
                 Place::Unmapped => Below::Zeros,
                 Place::Flash(_) => Below::Flash,
-                Place::Buffer(older) => Below::Slot { older, old_ppa },
+                Place::Buffer(older) => Below::Slot { older: older.slot(), old_ppa },
             };
             self.medium.hold(slot, self.state.write.buffer.slot(slot).lpn, below);
         }
@@ -124,9 +124,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         for i in 0..g.count {
             let (lpn, source) = s.write.members[(write_unit * upr + i) as usize];
-            match g.writer {
-                Writer::Host => self.medium.program_slot(g.ppa + i, source, lpn),
-                Writer::Collection => self.medium.program_staged(g.ppa + i, Ppa(source), lpn, Kind::Gc),
+            match source {
+                Source::Slot(slot) => self.medium.program_slot(g.ppa + i, slot, lpn),
+                Source::Flash(from) => self.medium.program_staged(g.ppa + i, from, lpn, Kind::Gc),
+                Source::Member(_) => unreachable!("members of stripes are above"),
             }
         }
         for i in g.count..upr {
@@ -165,8 +166,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             Work::WriteUnit(write_unit) => {
                 for i in 0..s.write.units[write_unit].count {
-                    let (_, slot) = s.write.members[(write_unit * upr + i) as usize];
-                    self.medium.fill_slot(slot, row());
+                    let (_, source) = s.write.members[(write_unit * upr + i) as usize];
+                    self.medium.fill_slot(source.slot(), row());
                 }
             }
             Work::Stripe(job) => self.data_of_stripe_sensed(job, o.ppa),
@@ -194,9 +195,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let upr = self.shape.layout.units_per_row;
         for i in 0..self.state.write.units[write_unit].count {
-            let (_, slot) = self.state.write.members[(write_unit * upr + i) as usize];
+            let (_, source) = self.state.write.members[(write_unit * upr + i) as usize];
             for &ppa in failed {
-                self.medium.fill_slot_with_zeros(slot, ppa);
+                self.medium.fill_slot_with_zeros(source.slot(), ppa);
             }
         }
     }
@@ -258,7 +259,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         match self.map.lookup(lpn) {
             Place::Unmapped => {}
             Place::Flash(ppa) => self.medium.read_flash(id, at, range, ppa, lpn),
-            Place::Buffer(slot) => {
+            Place::Buffer(held) => {
+                let slot = held.slot();
                 let old_ppa = self.copy_below(lpn, slot);
                 self.medium.read_slot(id, at, range, slot, old_ppa);
             }
@@ -434,8 +436,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn data_member_programmed(&mut self, write_unit: u32) {
         let s = &self.state;
         let (job, ppa) = (s.write.units[write_unit].stripe, s.write.units[write_unit].ppa);
-        let (_, member) = s.write.members[(write_unit * self.shape.layout.units_per_row) as usize];
-        let Member { unit, slot, .. } = s.parity.stripes.members[member as usize];
+        let (_, source) = s.write.members[(write_unit * self.shape.layout.units_per_row) as usize];
+        let Member { unit, slot, .. } = s.parity.stripes.members[source.member()];
         if slot != NONE {
             return self.medium.program_slot(ppa, slot, unit);
         }
@@ -465,8 +467,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// slot has ended a loss, the address below never had the data.
     pub(super) fn data_elsewhere(&mut self, id: u32, from: Ppa, to: Ppa) {
         if self.returns_data(id) {
-            if let Place::Buffer(slot) = self.map.lookup(self.map.owner(from)) {
-                self.medium.redirect_to_slot(id, from, slot);
+            if let Place::Buffer(held) = self.map.lookup(self.map.owner(from)) {
+                self.medium.redirect_to_slot(id, from, held.slot());
             }
             self.medium.redirect(id, from, to);
         }

@@ -9,7 +9,7 @@ mod gauges;
 mod usage;
 mod wear;
 
-pub use ageing::{AgeReport, SteadyWindows, Until};
+pub use ageing::{AgeReport, Until};
 pub use capacity::Capacity;
 pub use counters::Counters;
 pub use dimensions::Dimensions;

@@ -277,7 +277,7 @@ impl<O: Observer> Flash<O> {
         op.second = true;
         u.phase = Phase::Channel;
         op.cmd.occupant = Occupant::GcProgram;
-        op.cmd.page = op.cmd.to_page;
+        op.cmd.page = op.cmd.copy_to().page;
         u.account.count_to(account::of(Occupant::GcProgram), s.now);
         self.request_channel(id);
         Fact::Nothing

@@ -6,7 +6,7 @@
 
 use super::attempts::Plain;
 use super::join::joined;
-use super::op::OpId;
+use super::op::{OpId, Target};
 use super::state::{Fixed, Flash, FlashState};
 use crate::nand::OpKind;
 use crate::nand::blocks::{Blocks, Found};
@@ -188,8 +188,8 @@ impl<O> Flash<O> {
         let FlashState { ops, blocks, failures, now, .. } = state;
         let cmd = &ops[id].cmd;
         // A copyback programs another block than it reads.
-        let (index, page) = match (cmd.kind, act) {
-            (OpKind::Copyback, Act::Program) => (cmd.to_block, cmd.to_page),
+        let (index, page) = match (cmd.target, act) {
+            (Target::Copy(to), Act::Program) => (to.block, to.page),
             _ => (cmd.block, cmd.page),
         };
         let mut failed = 0;

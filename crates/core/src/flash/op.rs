@@ -40,6 +40,76 @@ pub struct Owner {
     pub id: u32,
 }
 
+/// Define what a layer does flash operations for: an enum, each kind with the number of a piece of work (`Kind(id)`)
+/// or without one, and its conversions to and from [`Owner`]. The place of a kind in the list is the part of its
+/// owners, which snapshots have: new kinds are last.
+macro_rules! owners {
+    (@number $id:ident) => { u32 };
+    (@id $id:ident) => { $id };
+    (@id) => { 0 };
+    ($(#[$doc:meta])* $vis:vis enum $work:ident {
+        $($(#[$kind_doc:meta])* $kind:ident $(($id:ident))?,)+
+    }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        $vis enum $work {
+            $($(#[$kind_doc])* $kind $(($crate::flash::owners!(@number $id)))?,)+
+        }
+
+        const _: () = {
+            /// The parts, by their numbers.
+            #[derive(Clone, Copy)]
+            enum Part { $($kind,)+ }
+
+            impl From<$work> for $crate::flash::Owner {
+                #[inline]
+                fn from(work: $work) -> $crate::flash::Owner {
+                    let (part, id) = match work {
+                        $($work::$kind $(($id))? => (Part::$kind, $crate::flash::owners!(@id $($id)?)),)+
+                    };
+                    $crate::flash::Owner { part: part as u32, id }
+                }
+            }
+
+            impl From<$crate::flash::Owner> for $work {
+                #[inline]
+                fn from(owner: $crate::flash::Owner) -> $work {
+                    match owner.part {
+                        $(part if part == Part::$kind as u32 => {
+                            $(let $id = owner.id;)?
+                            $work::$kind $(($id))?
+                        })+
+                        part => unreachable!("there is no part {part}"),
+                    }
+                }
+            }
+        };
+    };
+}
+pub(crate) use owners;
+
+/// Which units of its row an operation is for, or where a copyback copies to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Target {
+    /// The row on all planes addressed. Reads: what a host command asks for, which the flash need not know.
+    Row,
+    /// Reads of chosen units: a mask of the units from the command's `ppa` on.
+    Units(u64),
+    /// Copybacks: what is programmed.
+    Copy(CopyTo),
+}
+
+/// The row that a copyback programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopyTo {
+    /// Its first physical unit.
+    pub ppa: Ppa,
+    /// The page.
+    pub page: u32,
+    /// The index of the block, if that of the command is needed.
+    pub block: u32,
+}
+
 /// A command of the controller to the flash.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct FlashCommand {
@@ -67,17 +137,10 @@ pub struct FlashCommand {
     /// The extent addressed. The flash carries it for the controller, which counts readers and rows of
     /// extents. An erase may cover only a part of it.
     pub extent: u32,
-    /// First physical unit of the row that is read or programmed.
+    /// First physical unit of the row that is read or programmed, or of the part that is read.
     pub ppa: Ppa,
-    /// Copyback: first physical unit of the row that is programmed.
-    pub to: Ppa,
-    /// Copyback: the page that is programmed.
-    pub to_page: u32,
-    /// Copyback: the index of the block that is programmed, if `block` is needed.
-    pub to_block: u32,
-    /// Reads of a collection: mask of the units from `ppa` on that were valid. Reads of single units:
-    /// the unit. 0 for reads of a host command's own data.
-    pub units: u64,
+    /// The units that it is for, or where it copies to.
+    pub target: Target,
     /// Reads for a host command: bytes for the host; 0 if the read serves a reconstruction alone.
     pub bytes: u32,
     /// Reads for a host command: the reconstruction that needs the data, or `NONE`.
@@ -104,15 +167,44 @@ impl FlashCommand {
         block: NONE,
         extent: NONE,
         ppa: Ppa::NONE,
-        to: Ppa::NONE,
-        to_page: 0,
-        to_block: NONE,
-        units: 0,
+        target: Target::Row,
         bytes: 0,
         rebuild: NONE,
         tag: NONE,
         serial: u64::MAX,
     };
+
+    /// Mask of the units that a read has chosen, from `ppa` on.
+    #[inline]
+    pub fn units(&self) -> u64 {
+        let Target::Units(mask) = self.target else { panic!("{:?} has no units", self.kind) };
+        mask
+    }
+
+    /// The mask of the units that a read has chosen, to change it.
+    #[inline]
+    pub fn units_mut(&mut self) -> &mut u64 {
+        let Target::Units(mask) = &mut self.target else { panic!("{:?} has no units", self.kind) };
+        mask
+    }
+
+    /// Whether it is for a unit of its row.
+    #[inline]
+    pub fn is_for(&self, unit: Ppa) -> bool {
+        match self.target {
+            Target::Units(mask) => {
+                unit >= self.ppa && unit - self.ppa < u64::BITS && mask >> (unit - self.ppa) & 1 == 1
+            }
+            Target::Row | Target::Copy(_) => true,
+        }
+    }
+
+    /// What a copyback programs.
+    #[inline]
+    pub fn copy_to(&self) -> CopyTo {
+        let Target::Copy(to) = self.target else { panic!("{:?} copies nothing", self.kind) };
+        to
+    }
 
     /// Number of planes addressed.
     #[inline]
@@ -196,6 +288,28 @@ impl Op {
             OpKind::Program => 1,
             OpKind::Copyback => usize::from(self.second),
             OpKind::Erase => 2,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Owner;
+
+    owners! {
+        /// Two kinds with a number, and one without between them.
+        enum Work {
+            First(id),
+            Alone,
+            Last(place),
+        }
+    }
+
+    #[test]
+    fn owners_are_numbered_in_the_order_of_the_list_and_come_back() {
+        for (work, part, id) in [(Work::First(7), 0, 7), (Work::Alone, 1, 0), (Work::Last(9), 2, 9)] {
+            assert_eq!(Owner::from(work), Owner { part, id });
+            assert_eq!(Work::from(Owner { part, id }), work);
         }
     }
 }

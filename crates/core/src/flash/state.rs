@@ -24,7 +24,7 @@ use crate::policy::schedule::SchedulePolicy;
 use crate::policy::suspend_erase::SuspendErasePolicy;
 use crate::policy::suspend_program::{ProgramStop, SuspendProgramPolicy};
 use serde::{Deserialize, Serialize};
-use tailcut_units::{Occupant, Occupants};
+use tailcut_units::{ArrayAct, Occupant, Occupants};
 
 /// The setup from which a flash is made.
 pub struct Setup {
@@ -252,16 +252,10 @@ fn interrupters(
     let erases = suspend_erase.suspends();
     let programs = suspend_program.stop().is_some();
     Occupant::ALL.map(|holder| {
-        let suspends = match holder {
-            Occupant::Erase => erases,
-            Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram | Occupant::MetaProgram => {
-                programs
-            }
-            Occupant::UserRead
-            | Occupant::RmwRead
-            | Occupant::GcRead
-            | Occupant::MetaRead
-            | Occupant::Background => false,
+        let suspends = match holder.act() {
+            ArrayAct::Erase => erases,
+            ArrayAct::Program => programs,
+            ArrayAct::Read => false,
         };
         if suspends { schedule.interrupters(holder) } else { Occupants::NONE }
     })

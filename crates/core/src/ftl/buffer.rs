@@ -12,6 +12,43 @@ use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use serde::{Deserialize, Serialize};
 
+/// A list of dirty slots: that of a pool of lanes or, with parity, that of a stripe. All lists of a drive are of one
+/// kind, so a list does not say of which it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DirtyList(u32);
+
+impl DirtyList {
+    /// The list of a pool of lanes.
+    #[inline]
+    pub fn of_pool(pool: u32) -> DirtyList {
+        DirtyList(pool)
+    }
+
+    /// The list of a stripe, an entry of the dirty stripes.
+    #[inline]
+    pub fn of_stripe(entry: u32) -> DirtyList {
+        DirtyList(entry)
+    }
+
+    /// The pool, of a list of a pool.
+    #[inline]
+    pub fn pool(self) -> u32 {
+        self.0
+    }
+
+    /// The entry of the stripe, of a list of a stripe.
+    #[inline]
+    pub fn stripe(self) -> u32 {
+        self.0
+    }
+
+    #[inline]
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// One held mapping unit.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Slot {
@@ -22,8 +59,8 @@ pub struct Slot {
     pub old_ppa: Ppa,
     /// Which granules of the unit are held (see [`Buffer::mask`]).
     pub mask: u64,
-    /// The list of its pool or stripe, which the slot is in while it is dirty.
-    pub list: u32,
+    /// The list that the slot is in while it is dirty.
+    pub list: DirtyList,
     /// Whether the slot is on its way to flash.
     pub in_flight: bool,
     /// The host request that waits for this slot's program, or `NONE`.
@@ -65,7 +102,7 @@ impl Buffer {
             lpn: Lpn(0),
             old_ppa: Ppa::NONE,
             mask: 0,
-            list: 0,
+            list: DirtyList(0),
             in_flight: false,
             waiter: NONE,
             epoch: 0,
@@ -170,15 +207,15 @@ impl Buffer {
         self.age.len()
     }
 
-    /// Dirty slots in one list of a pool or stripe.
+    /// Dirty slots in one list.
     #[inline]
-    pub fn dirty_in(&self, list: u32) -> u32 {
-        self.lanes[list as usize].len()
+    pub fn dirty_in(&self, list: DirtyList) -> u32 {
+        self.lanes[list.index()].len()
     }
 
     /// Hold a unit in a new dirty slot; `None` when the buffer is full.
     #[inline]
-    pub fn insert(&mut self, lpn: Lpn, old_ppa: Ppa, mask: u64, list: u32, waiter: u32) -> Option<u32> {
+    pub fn insert(&mut self, lpn: Lpn, old_ppa: Ppa, mask: u64, list: DirtyList, waiter: u32) -> Option<u32> {
         if self.held() == self.capacity() {
             return None;
         }
@@ -188,13 +225,13 @@ impl Buffer {
             Slot { lpn, old_ppa, mask, list, in_flight: false, waiter, epoch, moving: false };
         *self.epochs.back_mut().expect("there is always a current epoch") += 1;
         self.age.push_back(&mut self.by_age, i);
-        self.lanes[list as usize].push_back(&mut self.by_lane, i);
+        self.lanes[list.index()].push_back(&mut self.by_lane, i);
         Some(i)
     }
 
     /// Take an empty slot for a moving unit; [`Buffer::room_aside`] must not be 0. No FLUSH waits
     /// for the slot, since the unit is on flash.
-    pub fn take_moving(&mut self, lpn: Lpn, list: u32) -> u32 {
+    pub fn take_moving(&mut self, lpn: Lpn, list: DirtyList) -> u32 {
         debug_assert!(self.moving < self.aside);
         let i = self.spare.pop().expect("there is room aside");
         self.slots[i as usize] = Slot {
@@ -220,16 +257,16 @@ impl Buffer {
         let slot = &mut self.slots[i as usize];
         slot.mask |= mask;
         slot.epoch = epoch;
-        let list = slot.list as usize;
+        let list = slot.list.index();
         self.age.remove(&mut self.by_age, i);
         self.age.push_back(&mut self.by_age, i);
         self.lanes[list].remove(&mut self.by_lane, i);
         self.lanes[list].push_back(&mut self.by_lane, i);
     }
 
-    /// The list (of a pool or stripe) of the least recently written dirty slot.
+    /// The list of the least recently written dirty slot.
     #[inline]
-    pub fn oldest_list(&self) -> Option<u32> {
+    pub fn oldest_list(&self) -> Option<DirtyList> {
         match self.age.head() {
             NONE => None,
             i => Some(self.slots[i as usize].list),
@@ -239,8 +276,8 @@ impl Buffer {
     /// Take the oldest dirty slot of a list; it is in flight from now on. `None` if the list is
     /// empty.
     #[inline]
-    pub fn depart(&mut self, list: u32) -> Option<u32> {
-        let i = self.lanes[list as usize].head();
+    pub fn depart(&mut self, list: DirtyList) -> Option<u32> {
+        let i = self.lanes[list.index()].head();
         if i == NONE {
             return None;
         }
@@ -250,7 +287,7 @@ impl Buffer {
     }
 
     fn unlink(&mut self, i: u32) {
-        let list = self.slots[i as usize].list as usize;
+        let list = self.slots[i as usize].list.index();
         self.age.remove(&mut self.by_age, i);
         self.lanes[list].remove(&mut self.by_lane, i);
     }

@@ -3,7 +3,7 @@
 //! Both directions are flat arrays of four-byte entries. Zero means *where the sequential fill put
 //! the unit*. So a freshly filled drive needs no memory for its map, and regions that are never
 //! written afterwards never take any. An address is its number plus 1. The numbers above the last
-//! address are the slots of the buffer.
+//! address are what the buffer holds: slots, or dirty stripes.
 
 use super::layout::Layout;
 use super::stripes::Stripes;
@@ -23,10 +23,35 @@ const UNITS_IN_MEMORY: u32 = 1 << 31;
 pub enum Place {
     /// Never written, or trimmed.
     Unmapped,
-    /// In this slot of the write buffer.
-    Buffer(u32),
+    /// In the write buffer.
+    Buffer(InBuffer),
     /// At this physical unit address.
     Flash(Ppa),
+}
+
+/// What the buffer holds of a logical unit. Units of the host have slots, and parity has a stripe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InBuffer {
+    /// A unit of the host: it is in this slot of the write buffer (pblk: of the ring).
+    Slot(u32),
+    /// Parity: its stripe is this entry of the dirty stripes.
+    Stripe(u32),
+}
+
+impl InBuffer {
+    /// The slot of a unit of the host.
+    #[inline]
+    pub fn slot(self) -> u32 {
+        let InBuffer::Slot(slot) = self else { panic!("parity has no slot") };
+        slot
+    }
+
+    /// The entry of the stripe of a parity.
+    #[inline]
+    pub fn stripe(self) -> u32 {
+        let InBuffer::Stripe(entry) = self else { panic!("a unit of the host is no stripe") };
+        entry
+    }
 }
 
 /// The closed form of a sequential fill: consecutive chunks of units go to the lanes in turn.
@@ -156,6 +181,8 @@ pub struct Map {
     pub fill: Fill,
     /// The entry of the last physical unit.
     last: u32,
+    /// Logical units of the host. Parity follows them.
+    host_units: u32,
     /// The state of the map that is not in the arrays.
     pub state: MapState,
 }
@@ -179,6 +206,7 @@ impl Map {
     /// An empty map of `host_units` logical units, besides parity, to `units` physical ones.
     pub fn of(host_units: u32, units: u32, fill: Fill) -> std::io::Result<Map> {
         let parities = fill.stripes.as_ref().map_or(0, |s| s.count);
+        debug_assert!(fill.stripes.as_ref().is_none_or(|s| s.parity(0) == Lpn(host_units)));
         Ok(Map {
             forward: BigArray::zeroed((host_units + parities) as usize)?,
             reverse: match units {
@@ -188,6 +216,7 @@ impl Map {
             valid: BigArray::zeroed((units as usize).div_ceil(64))?,
             fill,
             last: units,
+            host_units,
             state: MapState::default(),
         })
     }
@@ -203,14 +232,16 @@ impl Map {
         } else if entry == TRIMMED {
             Place::Unmapped
         } else {
-            Place::Buffer(entry - self.last - 1)
+            let number = entry - self.last - 1;
+            let of_host = lpn.0 < self.host_units;
+            Place::Buffer(if of_host { InBuffer::Slot(number) } else { InBuffer::Stripe(number) })
         }
     }
 
-    /// The entry of a buffer slot.
+    /// The entry of a buffer slot or a dirty stripe.
     #[inline]
-    fn buffered(&self, slot: u32) -> u32 {
-        self.last + 1 + slot
+    fn buffered(&self, number: u32) -> u32 {
+        self.last + 1 + number
     }
 
     /// Note that logical units `0..end` and their parity are where the fill puts them; `end` is a
@@ -257,17 +288,26 @@ impl Map {
         self.forward[lpn.index()] = ppa.0 + 1;
     }
 
-    /// Map a logical unit to a buffer slot; returns where it was.
+    /// Map a logical unit of the host to a buffer slot; returns where it was.
     #[inline]
     pub fn set_buffer(&mut self, lpn: Lpn, slot: u32) -> Place {
+        debug_assert!(lpn.0 < self.host_units, "parity has no slot");
         let buffered = self.buffered(slot);
         let entry = std::mem::replace(&mut self.forward[lpn.index()], buffered);
         self.decode(lpn, entry)
     }
 
-    /// Whether a logical unit is mapped to this slot.
+    /// Map parity to its stripe, an entry of the dirty stripes.
+    #[inline]
+    pub fn set_stripe(&mut self, parity: Lpn, entry: u32) {
+        debug_assert!(parity.0 >= self.host_units, "a unit of the host is no stripe");
+        self.forward[parity.index()] = self.buffered(entry);
+    }
+
+    /// Whether a logical unit of the host is mapped to this slot.
     #[inline]
     pub fn is_buffered_in(&self, lpn: Lpn, slot: u32) -> bool {
+        debug_assert!(lpn.0 < self.host_units, "parity has no slot");
         self.forward[lpn.index()] == self.buffered(slot)
     }
 

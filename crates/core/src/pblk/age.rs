@@ -3,16 +3,16 @@
 //! As in a run, each sector enters the ring as the rate limiter allows, and users and collection keep to its ratio. Only
 //! the device and the link take no time. A pass ends with all sectors on the device and an empty ring.
 
+use super::array::SECTOR;
 use super::drive::Pblk;
 use crate::address::{Lpn, Ppa};
-use crate::figures::{AgeReport, SteadyWindows, Until};
+use crate::figures::{AgeReport, Until};
 use crate::ftl::map::Place;
 use crate::observer::Observer;
+use crate::overwrites::{self, BATCH, Windows};
 use std::ops::Range;
-use tailcut_units::{Command, HostOp, Stream};
+use tailcut_units::{Command, Stream};
 
-/// Sectors written together. What they need from memory is fetched before.
-const BATCH: usize = 128;
 /// The pass ends unsteady after programming this many times the raw capacity.
 const BOUND: u64 = 12;
 /// Progress is reported after this many programs.
@@ -32,7 +32,7 @@ impl<O: Observer> Pblk<O> {
     /// Write the first `bytes` of the host's addresses once, in order, at time 0. The drive must be new.
     pub fn fill(&mut self, bytes: u64) {
         assert_eq!(self.map.state.filled, 0, "a drive is filled once, when new");
-        let sectors = ((bytes / super::array::SECTOR) as u32).min(self.shape.sectors);
+        let sectors = ((bytes / SECTOR) as u32).min(self.shape.sectors);
         if self.state.lines.some_bad() {
             let mut source = None;
             (0..sectors).for_each(|lpn| _ = self.write_user_at_once(Lpn(lpn), &mut source));
@@ -61,29 +61,12 @@ impl<O: Observer> Pblk<O> {
         bytes: u32,
         progress: &mut dyn FnMut(f64) -> bool,
     ) -> AgeReport {
-        let sector = super::array::SECTOR;
-        let per_write = u64::from(bytes).div_ceil(sector).max(1);
-        let first = region.start / sector;
-        let end = (region.end / sector).min(u64::from(self.shape.sectors));
-        let places = end.saturating_sub(first) / per_write;
-        if places == 0 {
-            return AgeReport::default();
-        }
         // A second pass on the same drive must not write the same addresses again.
-        let mut stream = Stream::new(self.shape.seed, "age", self.state.lines.taken());
-        let (mut at, mut left) = (0, 0);
-        self.overwrite(until, progress, &mut |batch| {
-            for lpn in batch.iter_mut() {
-                if left == 0 {
-                    at = first + stream.below(places) * per_write;
-                    left = per_write;
-                }
-                *lpn = Lpn(at as u32);
-                at += 1;
-                left -= 1;
-            }
-            BATCH
-        })
+        let stream = Stream::new(self.shape.seed, "age", self.state.lines.taken());
+        match overwrites::uniform(region, bytes, (self.shape.sectors, SECTOR), stream) {
+            Some(mut writes) => self.overwrite(false, until, progress, &mut writes),
+            None => AgeReport::default(),
+        }
     }
 
     /// As [`Pblk::overwrite_uniform`], with the writes among these commands, in order. An endless iterator must
@@ -94,35 +77,21 @@ impl<O: Observer> Pblk<O> {
         writes: &mut impl Iterator<Item = Command>,
         progress: &mut dyn FnMut(f64) -> bool,
     ) -> AgeReport {
-        let sector = super::array::SECTOR;
-        let most = u64::from(self.shape.sectors);
-        let mut pending = 0..0;
-        self.overwrite(until, progress, &mut |batch| {
-            let mut filled = 0;
-            while filled < BATCH {
-                if pending.is_empty() {
-                    let Some(command) = writes.find(|c| c.op == HostOp::Write) else { break };
-                    let end = (command.offset + u64::from(command.bytes)).div_ceil(sector).min(most);
-                    pending = command.offset / sector..end;
-                    continue;
-                }
-                batch[filled] = Lpn(pending.start as u32);
-                pending.start += 1;
-                filled += 1;
-            }
-            filled
-        })
+        let mut writes = overwrites::replayed(writes, (self.shape.sectors, SECTOR));
+        self.overwrite(true, until, progress, &mut writes)
     }
 
-    /// The common loop. `next` fills a batch with sectors and returns how many.
+    /// The common loop. `skewed`: some sectors may be written more often than others. `next` fills a batch with sectors and
+    /// returns how many.
     fn overwrite(
         &mut self,
+        skewed: bool,
         until: Until,
         progress: &mut dyn FnMut(f64) -> bool,
         next: &mut dyn FnMut(&mut [Lpn; BATCH]) -> usize,
     ) -> AgeReport {
         let raw = u64::from(self.shape.array.lines) * u64::from(self.shape.line_sectors);
-        let mut windows = SteadyWindows::new(raw);
+        let mut windows = Windows::new(raw, skewed);
         let programs = |drive: &Self| drive.state.counters.programs();
         let (programmed, taken) = (programs(self), self.state.lines.taken());
         let (mut users, mut tell, mut steady) = (0, 0, false);
@@ -158,8 +127,7 @@ impl<O: Observer> Pblk<O> {
             }
             if done >= tell {
                 tell = done + TELL;
-                // A typical pass takes two to three times the raw capacity.
-                if !progress((done as f64 / (2.5 * raw as f64)).min(0.99)) {
+                if !progress((done as f64 / windows.typical(raw)).min(0.99)) {
                     break;
                 }
             }

@@ -25,8 +25,8 @@ impl<O: Observer> Pblk<O> {
         for lpn in Lpn(0).run(self.shape.sectors) {
             match self.map.lookup(lpn) {
                 Place::Unmapped => {}
-                Place::Buffer(slot) => {
-                    law!(self.state.ring.holds(slot, lpn), "the ring does not hold sector {lpn}");
+                Place::Buffer(held) => {
+                    law!(self.state.ring.holds(held.slot(), lpn), "the ring does not hold sector {lpn}");
                 }
                 Place::Flash(sector) => {
                     law!(self.map.is_valid(sector), "sector {lpn} is at {sector}, which is not valid");

@@ -16,7 +16,7 @@ use super::shape::Shape;
 use crate::address::{Lpn, Ppa};
 use crate::containers::slab::Slab;
 use crate::containers::timers::UNSET;
-use crate::flash::{FlashCommand, OpId};
+use crate::flash::{FlashCommand, OpId, Target};
 use crate::ftl::map::Place;
 use crate::observer::Observer;
 use serde::{Deserialize, Serialize};
@@ -238,7 +238,7 @@ impl<O: Observer> Pblk<O> {
             block: line,
             extent: line,
             ppa: self.shape.unit_start(line, unit),
-            units: u64::MAX >> (64 - write_unit),
+            target: Target::Units(u64::MAX >> (64 - write_unit)),
             bytes: write_unit * SECTOR as u32,
             ..FlashCommand::BLANK
         });

@@ -102,7 +102,7 @@ impl<O: Observer> Pblk<O> {
     #[cold]
     fn forget_unread(&mut self, op: OpId) {
         let (cmd, unread) = (self.flash.op(op).cmd, self.unread_of(op));
-        for at in (0..64).filter(|at| cmd.units >> at & 1 != 0) {
+        for at in (0..64).filter(|at| cmd.units() >> at & 1 != 0) {
             let sector = cmd.ppa + at;
             if !unread.contains(&sector) {
                 self.state.failures.unreadable.remove(&sector);
@@ -121,7 +121,7 @@ impl<O: Observer> Pblk<O> {
     /// The sectors of a read that it did not give.
     fn unread_of(&self, op: OpId) -> Vec<Ppa> {
         let o = self.flash.op(op);
-        let sectors = (0..64).filter(|at| o.cmd.units >> at & 1 != 0).map(|at| o.cmd.ppa + at);
+        let sectors = (0..64).filter(|at| o.cmd.units() >> at & 1 != 0).map(|at| o.cmd.ppa + at);
         sectors.filter(|&sector| o.unread >> self.shape.place(sector).plane & 1 != 0).collect()
     }
 

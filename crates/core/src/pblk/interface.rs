@@ -70,46 +70,19 @@ impl Waits {
     }
 }
 
-/// Whom a flash operation serves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Work {
-    /// A read of the host.
-    Request(u32),
-    /// A program: of data or of metadata.
-    Unit(u32),
-    /// The erase of the chunk of a line on a LUN position.
-    Erase(u32),
-    /// A read of collection.
-    Moved(u32),
-    /// A read of the metadata of a victim.
-    Metadata,
-}
-
-impl From<Work> for Owner {
-    #[inline]
-    fn from(work: Work) -> Owner {
-        let (part, id) = match work {
-            Work::Request(id) => (0, id),
-            Work::Unit(id) => (1, id),
-            Work::Erase(position) => (2, position),
-            Work::Moved(id) => (3, id),
-            Work::Metadata => (4, 0),
-        };
-        Owner { part, id }
-    }
-}
-
-impl From<Owner> for Work {
-    #[inline]
-    fn from(Owner { part, id }: Owner) -> Work {
-        match part {
-            0 => Work::Request(id),
-            1 => Work::Unit(id),
-            2 => Work::Erase(id),
-            3 => Work::Moved(id),
-            4 => Work::Metadata,
-            _ => unreachable!("pblk has no part {part}"),
-        }
+crate::flash::owners! {
+    /// Whom a flash operation serves.
+    pub(super) enum Work {
+        /// A read of the host.
+        Request(id),
+        /// A program: of data or of metadata.
+        Unit(id),
+        /// The erase of the chunk of a line on a LUN position.
+        Erase(position),
+        /// A read of collection.
+        Moved(id),
+        /// A read of the metadata of a victim.
+        Metadata,
     }
 }
 
@@ -321,7 +294,7 @@ impl<O: Observer> Pblk<O> {
     /// when its last sector is through.
     pub(super) fn pass_reads(&mut self, ops: &[OpId]) {
         let (s, flash) = (&mut self.state, &self.flash);
-        let sectors = |op: OpId| flash.op(op).cmd.units.count_ones();
+        let sectors = |op: OpId| flash.op(op).cmd.units().count_ones();
         if let Some(at) = s.interface.reads.come(s.now, ops, sectors) {
             s.timers.set(TIMER_READS, at);
         }

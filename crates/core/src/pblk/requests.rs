@@ -4,7 +4,7 @@ use super::drive::Pblk;
 use super::interface::Work;
 use super::ring::{Entry, Origin, Place as RingPlace};
 use crate::address::{Lpn, Ppa};
-use crate::flash::{FlashCommand, OpId};
+use crate::flash::{FlashCommand, OpId, Target};
 use crate::ftl::map::Place;
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestStep, RingWait};
@@ -26,8 +26,11 @@ impl<O: Observer> Pblk<O> {
                     let read = FlashCommand { tag: id, serial, ..FlashCommand::BLANK };
                     self.add_read(&mut ops, Occupant::UserRead, Work::Request(id), sector, lpn, read);
                 }
-                Place::Buffer(slot) => {
-                    debug_assert!(self.state.ring.holds(slot, lpn), "the map points to another's slot");
+                Place::Buffer(held) => {
+                    debug_assert!(
+                        self.state.ring.holds(held.slot(), lpn),
+                        "the map points to another's slot"
+                    );
                     self.state.counters.buffer_hits += 1;
                     in_memory += super::array::SECTOR;
                 }
@@ -68,7 +71,7 @@ impl<O: Observer> Pblk<O> {
         if let Some(&op) = ops.iter().rev().find(same) {
             let cmd = self.flash.order_mut(op);
             cmd.planes |= 1 << place.plane;
-            cmd.units |= mask;
+            *cmd.units_mut() |= mask;
             cmd.codewords += codewords;
             cmd.bytes += super::array::SECTOR as u32;
             return;
@@ -84,7 +87,7 @@ impl<O: Observer> Pblk<O> {
             block: place.line,
             extent: place.line,
             ppa: place.unit,
-            units: mask,
+            target: Target::Units(mask),
             bytes: super::array::SECTOR as u32,
             ..of
         }));
@@ -92,10 +95,11 @@ impl<O: Observer> Pblk<O> {
 
     /// A read has its data. Let go of its line. Returns the bytes that go to the host.
     pub(super) fn end_read(&mut self, op: OpId) -> u64 {
-        let FlashCommand { extent, units, bytes, .. } = self.flash.op(op).cmd;
+        let cmd = &self.flash.op(op).cmd;
+        let (line, sectors, bytes) = (cmd.extent, cmd.units().count_ones(), cmd.bytes);
         self.state.counters.read_failures += u64::from(self.flash.has_failed(op));
         self.flash.free(op);
-        self.release(extent, units.count_ones());
+        self.release(line, sectors);
         u64::from(bytes)
     }
 

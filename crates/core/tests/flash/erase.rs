@@ -212,7 +212,7 @@ fn programs_take_the_time_of_their_slowest_block() {
         stage.flash.orders_erase_at(0, 2, true);
         let mut at = 0;
         let at_block = |planes, block| FlashCommand { planes, block, ..program(0) };
-        let to = |to_block| FlashCommand { to_block, to_page: 0, ..copyback(0) };
+        let to = |to_block| copyback_to(0, to_block, 0);
         let slow = PROGRAM * 6 / 5;
         for (cmd, array) in [
             (at_block(0b11, 0), slow),

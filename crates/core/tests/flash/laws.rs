@@ -194,7 +194,8 @@ fn scripts() -> impl Strategy<Value = Script> {
 /// copybacks do not join.
 fn operation(parts: &Parts, draw: &Draw, occupant: Occupant, copies: bool) -> FlashCommand {
     let unit = draw.unit % parts.units;
-    let cmd = if copies { copyback(unit) } else { of(occupant, unit) };
+    let to = || copyback_to(unit, (draw.unit + 1) % BLOCKS, draw.page + 1);
+    let cmd = if copies { to() } else { of(occupant, unit) };
     let lines_up = parts.joins.kinds.has(cmd.occupant) && cmd.occupant != Occupant::UserRead;
     let planes = if lines_up {
         1 << (draw.planes % parts.planes)
@@ -205,10 +206,8 @@ fn operation(parts: &Parts, draw: &Draw, occupant: Occupant, copies: bool) -> Fl
     FlashCommand {
         planes,
         page: if cmd.kind == OpKind::Erase { 0 } else { draw.page },
-        to_page: draw.page + 1,
         codewords: if cmd.codewords == 0 { 0 } else { draw.codewords },
         block: draw.unit % BLOCKS,
-        to_block: (draw.unit + 1) % BLOCKS,
         tag: if host && draw.tag < COMMANDS { draw.tag } else { u32::MAX },
         bytes: if host { 4_096 } else { 0 },
         rebuild: if host && draw.tag.is_multiple_of(5) { draw.tag } else { u32::MAX },
@@ -320,7 +319,7 @@ fn array_ns(stage: &Stage, op: &Outcome) -> u64 {
         OpKind::Read => t.read_ns(cmd.page),
         OpKind::Program => t.program_ns(cmd.page),
         OpKind::Erase => t.erase_ns,
-        OpKind::Copyback => t.read_ns(cmd.page) + t.program_ns(cmd.to_page),
+        OpKind::Copyback => t.read_ns(cmd.page) + t.program_ns(cmd.copy_to().page),
     }
 }
 

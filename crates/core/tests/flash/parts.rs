@@ -3,9 +3,9 @@
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error, StrDeserializer};
-use tailcut_core::address::BusyUnit;
+use tailcut_core::address::{BusyUnit, Ppa};
 use tailcut_core::flash::erase::Eraser;
-use tailcut_core::flash::{FlashCommand, Joins, Senses, Setup};
+use tailcut_core::flash::{CopyTo, FlashCommand, Joins, Senses, Setup, Target};
 use tailcut_core::nand::OpKind;
 use tailcut_core::nand::blocks::{Blocks, Past};
 use tailcut_core::nand::config::*;
@@ -16,7 +16,7 @@ use tailcut_core::policy::PolicyContext;
 use tailcut_core::policy::schedule::{ScheduleConfig, SchedulePolicy};
 use tailcut_core::policy::suspend_erase::{Serve, SuspendEraseConfig, SuspendErasePolicy};
 use tailcut_core::policy::suspend_program::{SuspendProgramConfig, SuspendProgramPolicy};
-use tailcut_units::{Occupant, Occupants, Span};
+use tailcut_units::{ArrayAct, Occupant, Occupants, Span};
 
 /// Time of the command cycles of one plane, ns.
 pub const COMMAND: u64 = 100;
@@ -259,7 +259,13 @@ pub fn erase(unit: u32) -> FlashCommand {
 
 /// The copy of a page of the first type to one of the second.
 pub fn copyback(unit: u32) -> FlashCommand {
-    by(Occupant::GcRead, FlashCommand { kind: OpKind::Copyback, codewords: 0, to_page: 1, ..read(unit) })
+    copyback_to(unit, 0, 1)
+}
+
+/// The copy of a page of the first type to a page of a block.
+pub fn copyback_to(unit: u32, block: u32, page: u32) -> FlashCommand {
+    let target = Target::Copy(CopyTo { ppa: Ppa::NONE, page, block });
+    by(Occupant::GcRead, FlashCommand { kind: OpKind::Copyback, codewords: 0, target, ..read(unit) })
 }
 
 /// The same command for another occupant.
@@ -269,16 +275,10 @@ pub fn by(occupant: Occupant, cmd: FlashCommand) -> FlashCommand {
 
 /// The single-plane command of an occupant on a unit.
 pub fn of(occupant: Occupant, unit: u32) -> FlashCommand {
-    let cmd = match occupant {
-        Occupant::UserRead
-        | Occupant::RmwRead
-        | Occupant::GcRead
-        | Occupant::MetaRead
-        | Occupant::Background => read(unit),
-        Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram | Occupant::MetaProgram => {
-            program(unit)
-        }
-        Occupant::Erase => erase(unit),
+    let cmd = match occupant.act() {
+        ArrayAct::Read => read(unit),
+        ArrayAct::Program => program(unit),
+        ArrayAct::Erase => erase(unit),
     };
     by(occupant, cmd)
 }

@@ -353,18 +353,12 @@ fn two_waiting_reads_close_their_channel_until_both_have_their_dies() {
 fn who_may_interrupt_whom() {
     // An operation can be interrupted only if its suspension policy allows it.
     for &name in ScheduleConfig::MEMBERS {
-        let programs = Occupants::of(&[
-            Occupant::UserProgram,
-            Occupant::ParityProgram,
-            Occupant::GcProgram,
-            Occupant::MetaProgram,
-        ]);
         for (erases, suspends) in [("never", "never"), ("ideal", "never"), ("never", "inter-phase")] {
             let stage = Stage::new(&Parts::under(name, erases, suspends));
             for kind in Occupant::ALL {
                 let any = name != "fifo"
                     && (kind == Occupant::Erase && erases != "never"
-                        || programs.has(kind) && suspends != "never");
+                        || Occupants::PROGRAMS.has(kind) && suspends != "never");
                 assert_eq!(stage.flash.interrupts(kind), any, "{name}, {erases}, {suspends}: {kind:?}");
             }
         }

@@ -14,6 +14,7 @@ use crate::ftl::open_row::OpenRow;
 use crate::nand::faults::Faults;
 use crate::nand::faults::config::{FaultConfig, FaultKind};
 use crate::observer::Observer;
+use crate::overwrites::{BATCH, Windows};
 use crate::policy::gc_victim::VictimRule;
 use crate::policy::placement::{LaneLoad, LaneView};
 use std::ops::Range;
@@ -40,9 +41,6 @@ pub enum UniformStart {
     Analytic(usize),
 }
 
-/// Logical units drawn together. The map entry of a unit is fetched two batches before the unit is
-/// written, and the state of its old copy one batch before, so that memory has the time to answer.
-pub(super) const BATCH: usize = 128;
 /// Units of a victim whose map entries are fetched before the units are moved.
 const MOVES: usize = 64;
 /// Units of a victim whose owners are fetched before they are read: eight cache lines.
@@ -72,13 +70,6 @@ const START_PART: f64 = 0.4;
 /// what it will be after one to two percent of the raw capacity, for each victim policy, so that a
 /// window must only be long enough to measure it.
 const START_WINDOW: u64 = 256;
-/// Largest relative difference of three successive windows of a steady drive, or of two turns.
-const TOLERANCE: f64 = 0.02;
-/// The same of the turns between these two.
-const TOLERANCE_BETWEEN: f64 = 0.05;
-/// Windows in which the raw capacity is programmed once, from a fill on.
-const WINDOWS_A_TURN: usize = 10;
-
 /// The state of one functional pass.
 struct Pass {
     host: Vec<OpenRow>,
@@ -90,14 +81,7 @@ struct Pass {
     host_units: u64,
     programs: u64,
     collections: u64,
-    window_units: u64,
-    window_start: (u64, u64),
-    windows: Vec<f64>,
-    /// Whether victims return in the order in which extents were closed, so that what a turn has written is
-    /// collected in the next turn. Then write amplification has the period of a turn for many turns: it rises
-    /// and falls with the share of hot data that was written one turn ago. Windows within a turn can agree
-    /// by chance, and only whole turns are compared.
-    by_turns: bool,
+    windows: Windows,
     /// By extent: whether this pass has erased it; and the number of these extents.
     erased: Vec<bool>,
     erased_extents: u64,
@@ -169,18 +153,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let policies = self.state.policies.clone();
         let levelled_at = self.state.gc.levelled_at.clone();
         self.finish_last_loops();
-        let mut pass = Pass::new(self);
+        let mut pass = Pass::new(self, load);
         // Before a run the blocks of a lane have been erased alike, and an aged state has no levelling.
         pass.erase_gap = if until == Until::Steady { None } else { self.fixed.erase_gap };
         let analytic = load == Load::UniformFromStart;
-        // Uniform writes have no hot data, whose share could rise and fall.
-        pass.by_turns &= load == Load::Any;
         if analytic {
             // No extent of the fill is left to be erased.
             pass.extents = 0;
             let layout = &self.shape.layout;
             let most = START_WINDOW * u64::from(layout.lanes) * u64::from(layout.units_per_extent);
-            pass.window_units = pass.window_units.min(most);
+            pass.windows.shorten(most);
         }
         let raw = u64::from(self.shape.layout.units());
         let (mut tell, mut collections) = (0, 0);
@@ -204,8 +186,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.overwrite(&mut pass, lpn);
             }
             at = soon;
-            if pass.programs - pass.window_start.1 >= pass.window_units {
-                steady = pass.end_window();
+            if pass.windows.is_over(pass.programs) {
+                let alike = pass.windows.end(pass.host_units, pass.programs);
+                steady = alike && pass.erased_extents >= pass.extents;
                 if steady && until == Until::Steady {
                     break;
                 }
@@ -213,11 +196,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if pass.programs >= tell || pass.collections >= collections {
                 tell = pass.programs + (pass.programs / TELL_PART).min(TELL_PROGRAMS);
                 collections = pass.collections + TELL_COLLECTIONS;
-                // Typical drives take two to three times their raw capacity, or three windows.
-                let (before, rest) = match (analytic, pass.by_turns) {
-                    (true, _) => (START_PART, 3.0 * pass.window_units as f64),
-                    (false, false) => (0.0, 2.5 * raw as f64),
-                    (false, true) => (0.0, 4.0 * raw as f64),
+                let (before, rest) = match analytic {
+                    true => (START_PART, pass.windows.least()),
+                    false => (0.0, pass.windows.typical(raw)),
                 };
                 let fraction = before + (1.0 - before) * pass.programs as f64 / rest;
                 if !progress(fraction.min(0.99)) {
@@ -229,7 +210,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.end_pass(&mut pass);
         self.state.policies = policies;
         self.state.gc.levelled_at = levelled_at;
-        AgeReport { programs: pass.programs, waf: pass.waf(), steady: steady && !pass.out_of_reach, analytic }
+        let waf = pass.windows.amplification(pass.host_units, pass.programs);
+        AgeReport { programs: pass.programs, waf, steady: steady && !pass.out_of_reach, analytic }
     }
 
     /// Fetch the valid bit of a unit's copy, and the count of the extent that has it. The map entry
@@ -459,8 +441,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
 }
 
 impl Pass {
-    fn new<O: Observer, M: Medium>(device: &Device<O, M>) -> Pass {
+    fn new<O: Observer, M: Medium>(device: &Device<O, M>, load: Load) -> Pass {
         let layout = &device.shape.layout;
+        // Victims return in the order in which extents were closed. Uniform writes have no hot data, whose share could rise
+        // and fall.
+        let by_turns = device.state.policies.gc_victim.rule() == VictimRule::Age && load == Load::Any;
         let lanes = layout.lanes as usize;
         Pass {
             host: vec![OpenRow::default(); lanes],
@@ -470,10 +455,7 @@ impl Pass {
             host_units: 0,
             programs: 0,
             collections: 0,
-            window_units: (u64::from(layout.units()) / WINDOWS_A_TURN as u64).max(1),
-            window_start: (0, 0),
-            windows: Vec::new(),
-            by_turns: device.state.policies.gc_victim.rule() == VictimRule::Age,
+            windows: Windows::new(u64::from(layout.units()), by_turns),
             erased: vec![false; layout.extents() as usize],
             erased_extents: 0,
             extents: layout.usable.iter().map(|&n| u64::from(n)).sum::<u64>()
@@ -484,48 +466,6 @@ impl Pass {
             erase_gap: None,
         }
     }
-
-    /// End a window of a tenth of the raw capacity. Returns whether the drive is steady.
-    fn end_window(&mut self) -> bool {
-        let (host, programs) = self.window_start;
-        let written = (self.host_units - host).max(1);
-        self.windows.push((self.programs - programs) as f64 / written as f64);
-        self.window_start = (self.host_units, self.programs);
-        let [.., a, b, c] = self.windows[..] else { return false };
-        let alike = if self.by_turns { self.turns_agree() } else { agree([a, b, c], TOLERANCE) };
-        self.erased_extents >= self.extents && alike
-    }
-
-    /// Whether the last two turns agree, and roughly those that begin at each window between them: the two
-    /// alone can agree by chance.
-    fn turns_agree(&self) -> bool {
-        let Some(first) = self.windows.len().checked_sub(2 * WINDOWS_A_TURN) else { return false };
-        let turns = || self.windows[first..].windows(WINDOWS_A_TURN).map(mean);
-        let ends = turns().step_by(WINDOWS_A_TURN);
-        agree(ends, TOLERANCE) && agree(turns(), TOLERANCE_BETWEEN)
-    }
-
-    /// Write amplification over the last three windows, or over the last turn.
-    fn waf(&self) -> f64 {
-        let windows = if self.by_turns { WINDOWS_A_TURN } else { 3 };
-        let last = &self.windows[self.windows.len().saturating_sub(windows)..];
-        if last.is_empty() {
-            return self.programs as f64 / self.host_units.max(1) as f64;
-        }
-        mean(last)
-    }
-}
-
-/// Whether some values differ by at most this share of the least.
-fn agree(values: impl IntoIterator<Item = f64>, tolerance: f64) -> bool {
-    let ends = |(least, most): (f64, f64), v: f64| (least.min(v), most.max(v));
-    let (least, most) = values.into_iter().fold((f64::MAX, 0.0), ends);
-    most - least <= tolerance * least
-}
-
-/// The mean of windows. They are equal in programs, so it is harmonic.
-fn mean(windows: &[f64]) -> f64 {
-    windows.len() as f64 / windows.iter().map(|w| 1.0 / w).sum::<f64>()
 }
 
 /// Return a hash of everything that determines a drive's aged state. `what` names the

@@ -7,7 +7,7 @@ use crate::device::drive::Device;
 use crate::device::gc::collect::Collection;
 use crate::device::medium::Medium;
 use crate::ftl::extents::Seen;
-use crate::ftl::map::Place;
+use crate::ftl::map::{InBuffer, Place};
 use crate::nand::OpKind;
 use crate::observer::Observer;
 
@@ -34,7 +34,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             match self.map.lookup(lpn) {
                 Place::Unmapped => {}
                 Place::Flash(ppa) => claim(lpn, ppa, "at")?,
-                Place::Buffer(entry) if stripes.is_some() => {
+                Place::Buffer(InBuffer::Stripe(entry)) => {
                     let e = self.state.parity.stripes.dirty.entry(entry);
                     let stripe = stripes.map(|x| x.stripe_of(lpn));
                     law!(
@@ -46,7 +46,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                         claim(lpn, e.old_ppa, "parity under way, formerly at")?;
                     }
                 }
-                Place::Buffer(slot) => {
+                Place::Buffer(InBuffer::Slot(slot)) => {
                     law!(slot < buffer.slots(), "unit {lpn} is in slot {slot}, which does not exist");
                     let held = buffer.slot(slot);
                     law!(held.lpn == lpn, "unit {lpn} is in slot {slot}, which holds {}", held.lpn);
@@ -160,7 +160,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 // A row may take several programs.
                 OpKind::Program if !rows.insert(op.cmd.ppa) => {}
                 OpKind::Program => pending_rows[op.cmd.extent as usize] += 1,
-                OpKind::Copyback => pending_rows[layout.extent_of(op.cmd.to).0 as usize] += 1,
+                OpKind::Copyback => pending_rows[layout.extent_of(op.cmd.copy_to().ppa).0 as usize] += 1,
                 // Where reads can fail, they keep their extents until their data are settled.
                 OpKind::Read if !op.second || self.fixed.may_fail => readers[op.cmd.extent as usize] += 1,
                 OpKind::Read | OpKind::Erase => {}
@@ -204,7 +204,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         for id in self.flash.ops_in_use() {
             let o = &self.flash.op(id).cmd;
             if matches!(o.kind, OpKind::Program | OpKind::Copyback) {
-                let start = if o.kind == OpKind::Program { o.ppa } else { o.to };
+                let start = if o.kind == OpKind::Program { o.ppa } else { o.copy_to().ppa };
                 let (row, slot) = layout.row_of(start);
                 law!(slot == 0, "a program begins inside a row, at {start}");
                 law!(written[row as usize], "row {row} is programmed without having been taken");

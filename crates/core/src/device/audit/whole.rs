@@ -5,18 +5,17 @@ use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::gc::collect::Stage;
 use crate::device::medium::Medium;
-use crate::ftl::map::Place;
+use crate::ftl::map::{InBuffer, Place};
 use crate::observer::Observer;
 use tailcut_units::SimTime;
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Where a logical unit's data are now. A unit that is being moved still counts where it was.
     pub fn whereabouts(&self, lpn: Lpn) -> Place {
-        let is_parity = self.shape.stripes.as_ref().is_some_and(|x| x.is_parity(lpn));
         match self.map.lookup(lpn) {
-            Place::Buffer(slot) if !is_parity && self.state.write.buffer.slot(slot).moving => {
+            place @ Place::Buffer(InBuffer::Slot(slot)) if self.state.write.buffer.slot(slot).moving => {
                 match self.copy_below(lpn, slot) {
-                    Ppa::NONE => Place::Buffer(slot),
+                    Ppa::NONE => place,
                     old_ppa => Place::Flash(old_ppa),
                 }
             }
@@ -28,7 +27,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// could not be read any more when a collection needed its place.
     pub fn is_in_controller_alone(&self, lpn: Lpn) -> bool {
         let slot = match self.map.lookup(lpn) {
-            Place::Buffer(slot) => self.state.write.buffer.slot(slot),
+            Place::Buffer(held) => self.state.write.buffer.slot(held.slot()),
             _ => return false,
         };
         slot.moving && self.fixed.may_fail
@@ -42,7 +41,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             None => match self.map.lookup(lpn) {
                 Place::Unmapped => Vec::new(),
                 Place::Flash(ppa) => vec![ppa],
-                Place::Buffer(slot) => vec![self.copy_below(lpn, slot)],
+                Place::Buffer(held) => vec![self.copy_below(lpn, held.slot())],
             },
         };
         let is_collected = |ppa: Ppa| {

@@ -7,6 +7,7 @@ use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::device::parity::rebuild::Rebuild;
 use crate::device::work::Work;
+use crate::device::write::state::Source;
 use crate::device::write::stripe::Member;
 use crate::flash::{FlashCommand, OpId};
 use crate::ftl::extents::Writer;
@@ -117,8 +118,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let now = match self.map.lookup(unit) {
             Place::Unmapped => Ppa::NONE,
             Place::Flash(now) => now,
-            Place::Buffer(slot) if self.holds(unit, slot, asked) => return Found::Slot(slot),
-            Place::Buffer(slot) => self.copy_below(unit, slot),
+            Place::Buffer(held) if self.holds(unit, held.slot(), asked) => return Found::Slot(held.slot()),
+            Place::Buffer(held) => self.copy_below(unit, held.slot()),
         };
         let readable = |now| if now == at { !unread && !self.is_dead_at(at) } else { !self.is_lost(now) };
         match now {
@@ -151,7 +152,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let g = &w.units[write_unit];
             let first = (write_unit * upr) as usize;
             let members = &w.members[first..first + g.count as usize];
-            (g.writer, g.lane) == (Writer::Collection, lane) && members.iter().any(|&(_, from)| from == ppa.0)
+            (g.writer, g.lane) == (Writer::Collection, lane)
+                && members.iter().any(|&(_, from)| from == Source::Flash(ppa))
         };
         self.state.gc.collections[lane as usize].staged.iter().any(|&(_, from)| from == ppa)
             || w.units.in_use().iter().any(programs)

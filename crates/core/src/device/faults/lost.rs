@@ -31,8 +31,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let ppa = match self.map.lookup(lpn) {
             Place::Flash(ppa) => ppa,
-            Place::Buffer(slot) if asked & !self.state.write.buffer.slot(slot).mask != 0 => {
-                self.copy_below(lpn, slot)
+            Place::Buffer(held) if asked & !self.state.write.buffer.slot(held.slot()).mask != 0 => {
+                self.copy_below(lpn, held.slot())
             }
             Place::Buffer(_) | Place::Unmapped => Ppa::NONE,
         };
@@ -90,7 +90,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.data_trimmed(lpn);
                 full
             }
-            Place::Buffer(slot) => {
+            Place::Buffer(in_buffer) => {
+                let slot = in_buffer.slot();
                 let held = self.state.write.buffer.slot_mut(slot);
                 debug_assert_eq!(held.old_ppa, ppa);
                 held.old_ppa = Ppa::NONE;
@@ -196,7 +197,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.faults.broken.insert(stripe);
         self.state.faults.some_lost = true;
         let entry = match self.map.lookup(stripes.parity(stripe)) {
-            Place::Buffer(entry) => Some(entry),
+            Place::Buffer(held) => Some(held.stripe()),
             _ => None,
         };
         let job = entry.map_or(NONE, |entry| self.state.parity.stripes.dirty.entry(entry).job);
@@ -241,7 +242,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if self.map.is_valid(ppa) && is_host() && !self.can_compute(ppa) && !self.is_moving(ppa) {
                 let lpn = self.map.owner(ppa);
                 let held = match self.map.lookup(lpn) {
-                    Place::Buffer(slot) => buffer.slot(slot).mask & !self.state.faults.lacking.of(lpn),
+                    Place::Buffer(held) => buffer.slot(held.slot()).mask & !self.state.faults.lacking.of(lpn),
                     _ => 0,
                 };
                 *masks.entry(lpn).or_insert(0) |= full & !held;
@@ -249,8 +250,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         for (lpn, lacks) in self.state.faults.lacking.iter() {
             // No copy on flash gives what its slot lacks.
-            if matches!(self.map.lookup(lpn), Place::Buffer(slot) if self.copy_below(lpn, slot) == Ppa::NONE)
-            {
+            let place = self.map.lookup(lpn);
+            if matches!(place, Place::Buffer(held) if self.copy_below(lpn, held.slot()) == Ppa::NONE) {
                 *masks.entry(lpn).or_insert(0) |= lacks;
             }
         }

@@ -96,7 +96,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[cold]
     pub(in crate::device) fn copyback_failed(&mut self, op: OpId, lane: u32) {
         let o = self.flash.op(op);
-        let (source, target, unread) = (o.cmd.ppa, o.cmd.to, o.unread != 0);
+        let (source, target, unread) = (o.cmd.ppa, o.cmd.copy_to().ppa, o.unread != 0);
         self.free_op(op);
         let (extent, _) = self.shape.layout.extent_of(target);
         if unread {
@@ -151,8 +151,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Program a member of a stripe in another row of its lane, or let it wait for one.
     fn program_member_again(&mut self, write_unit: u32, occupant: Occupant) {
         let job = self.state.write.units[write_unit].stripe;
-        let (_, member) = self.state.write.members[write_unit as usize];
-        let lane = self.target_lane(self.state.parity.stripes.members[member as usize].unit);
+        let (_, source) = self.state.write.members[write_unit as usize];
+        let lane = self.target_lane(self.state.parity.stripes.members[source.member()].unit);
         self.state.write.units[write_unit].lane = lane;
         let waits = self.state.faults.again.first(lane).is_some();
         let Some(ppa) = (if waits { None } else { self.take_member_row(lane) }) else {
@@ -180,8 +180,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn program_member_at(&mut self, write_unit: u32, job: u32, ppa: Ppa, occupant: Occupant) {
         let s = &mut self.state;
         debug_assert_eq!(s.write.units[write_unit].stripe, job);
-        let (_, member) = s.write.members[write_unit as usize];
-        s.parity.stripes.members[member as usize].ppa = ppa;
+        let (_, source) = s.write.members[write_unit as usize];
+        s.parity.stripes.members[source.member()].ppa = ppa;
         s.write.lane_load[s.write.units[write_unit].lane as usize].begin();
         self.queue_host_program(write_unit, ppa, occupant);
     }
@@ -201,8 +201,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The kind of work that programs a member of a stripe.
     fn occupant_of_member(&self, write_unit: u32) -> Occupant {
-        let (_, member) = self.state.write.members[write_unit as usize];
-        let parity = self.state.parity.stripes.members[member as usize].slot == NONE;
+        let (_, source) = self.state.write.members[write_unit as usize];
+        let parity = self.state.parity.stripes.members[source.member()].slot == NONE;
         if parity { Occupant::ParityProgram } else { Occupant::UserProgram }
     }
 

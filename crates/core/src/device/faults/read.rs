@@ -5,7 +5,7 @@ use crate::containers::NONE;
 use crate::device::drive::{Deferred, Device};
 use crate::device::medium::Medium;
 use crate::device::work::Work;
-use crate::flash::{FlashCommand, OpId};
+use crate::flash::{OpId, Target};
 use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {
@@ -80,10 +80,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The units that a read is for: for a host read, all of its row.
     pub(in crate::device) fn units_named(&self, op: OpId) -> impl Iterator<Item = Ppa> + use<O, M> {
-        let FlashCommand { ppa, units, .. } = self.flash.op(op).cmd;
-        let named = move |unit: &Ppa| units == 0 || *unit >= ppa && units >> (*unit - ppa) & 1 == 1;
-        let (row, _) = self.shape.layout.row_start(ppa);
-        row.run(self.shape.layout.units_per_row).filter(named)
+        let cmd = self.flash.op(op).cmd;
+        let (row, _) = self.shape.layout.row_start(cmd.ppa);
+        row.run(self.shape.layout.units_per_row).filter(move |&unit| cmd.is_for(unit))
     }
 
     /// The planes of its die on which a unit lies.
@@ -175,14 +174,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Handle the units that a collection could not read: they are mended, or lost.
     fn leave_behind(&mut self, op: OpId, lane: u32, failed: &[Ppa]) {
         if self.is_dead(lane) {
-            self.flash.order_mut(op).units = 0;
+            self.flash.order_mut(op).target = Target::Units(0);
             return;
         }
         for &ppa in failed {
             let cmd = self.flash.order_mut(op);
-            let bit = ppa.0.wrapping_sub(cmd.ppa.0);
-            if bit < 64 && cmd.units >> bit & 1 == 1 {
-                cmd.units &= !(1 << bit);
+            if cmd.is_for(ppa) {
+                *cmd.units_mut() &= !(1 << (ppa - cmd.ppa));
                 if self.map.is_valid(ppa) {
                     self.leave_unit_behind(ppa);
                 }

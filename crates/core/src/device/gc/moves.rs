@@ -6,7 +6,8 @@ use crate::device::drive::Device;
 use crate::device::gc::erase::Program;
 use crate::device::medium::Medium;
 use crate::device::work::Work;
-use crate::flash::{FlashCommand, OpId};
+use crate::device::write::state::Source;
+use crate::flash::{CopyTo, FlashCommand, OpId, Target};
 use crate::ftl::config::CopyMode;
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
@@ -61,7 +62,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             codewords += n;
         }
         let read = self.read_of(Occupant::GcRead, Work::Collection(lane), start);
-        let op = self.order_read(FlashCommand { planes, codewords, units: mask, ppa: start, ..read });
+        let target = Target::Units(mask);
+        let op = self.order_read(FlashCommand { planes, codewords, target, ppa: start, ..read });
         self.submit_op(op);
     }
 
@@ -71,7 +73,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let c = &mut s.gc.collections[lane as usize];
         c.reads -= 1;
-        let FlashCommand { ppa: start, units: mut left, .. } = self.flash.op(op).cmd;
+        let cmd = &self.flash.op(op).cmd;
+        let (start, mut left) = (cmd.ppa, cmd.units());
         while left != 0 {
             let ppa = start + left.trailing_zeros();
             left &= left - 1;
@@ -114,7 +117,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         g.ledger.clear();
         let at = (write_unit * upr) as usize;
         for (member, (lpn, ppa)) in s.write.members[at..].iter_mut().zip(c.staged.drain(..count)) {
-            *member = (lpn, ppa.0);
+            *member = (lpn, Source::Flash(ppa));
         }
         let Some(ppa) = self.take_collection_row(lane) else {
             self.state.write.units.give(write_unit);
@@ -142,8 +145,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     debug_assert_eq!(ppa, old_ppa);
                     self.map.set_flash(lpn, new);
                 }
-                Place::Buffer(slot) => {
-                    let held = self.state.write.buffer.slot_mut(slot);
+                Place::Buffer(in_buffer) => {
+                    let held = self.state.write.buffer.slot_mut(in_buffer.slot());
                     debug_assert_eq!(held.old_ppa, old_ppa);
                     held.old_ppa = new;
                 }
@@ -180,9 +183,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
             planes: 1 << place.plane,
             ppa: source,
             block: self.block_of(place.extent),
-            to: target,
-            to_page: self.shape.layout.place(target).page,
-            to_block: self.block_of(extent),
+            target: Target::Copy(CopyTo {
+                ppa: target,
+                page: self.shape.layout.place(target).page,
+                block: self.block_of(extent),
+            }),
             ..FlashCommand::BLANK
         });
         self.submit_op(id);
@@ -194,7 +199,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.fixed.may_fail && self.flash.has_failed(op) {
             return self.copyback_failed(op, lane);
         }
-        let FlashCommand { ppa: source, to: target, .. } = self.flash.op(op).cmd;
+        let cmd = &self.flash.op(op).cmd;
+        let (source, target) = (cmd.ppa, cmd.copy_to().ppa);
         self.free_op(op);
         self.data_copied(source, target);
         self.moved(self.map.owner(source), source, target);

@@ -5,7 +5,7 @@ use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::device::work::Work;
-use crate::flash::{FlashCommand, OpId};
+use crate::flash::{FlashCommand, OpId, Target};
 use crate::ftl::layout::RowPlace;
 use crate::ftl::map::Place;
 use crate::nand::OpKind;
@@ -68,7 +68,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.state.counters.unmapped_reads += 1;
                 return to - from;
             }
-            Place::Buffer(slot) => {
+            Place::Buffer(in_buffer) => {
+                let slot = in_buffer.slot();
                 let b = &self.state.write.buffer;
                 let held = b.slot(slot);
                 let whole = b.mask(from, to, false) & !held.mask == 0;
@@ -180,7 +181,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (row, slot) = self.shape.layout.row_start(ppa);
         let place = self.shape.layout.place(ppa);
         let (planes, codewords) = self.read_cost(place.plane, slot, 0, self.shape.layout.unit_bytes);
-        FlashCommand { planes, codewords, units: 1 << slot, ..self.read_at(occupant, work, row, &place) }
+        let target = Target::Units(1 << slot);
+        FlashCommand { planes, codewords, target, ..self.read_at(occupant, work, row, &place) }
     }
 
     /// Reserve a read of one whole unit.

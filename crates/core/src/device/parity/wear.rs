@@ -6,6 +6,7 @@ use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::device::parity::rewrite::MOST_REWRITTEN;
 use crate::device::write::stripe::Member;
+use crate::ftl::buffer::DirtyList;
 use crate::ftl::map::Place;
 use crate::ftl::stripe_places::rotated;
 use crate::ftl::stripes::Stripes;
@@ -181,7 +182,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn join_clean_unit(&mut self, entry: u32, unit: Lpn, at: usize) -> bool {
         let place = self.map.lookup(unit);
         let Place::Flash(old_ppa) = place else { return false };
-        let slot = self.state.write.buffer.take_moving(unit, entry);
+        let slot = self.state.write.buffer.take_moving(unit, DirtyList::of_stripe(entry));
         self.map.set_buffer(unit, slot);
         self.data_below(slot, place, old_ppa);
         self.state.parity.stripes.members[at] =

@@ -23,7 +23,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             law!(g.count >= 1 && g.count <= upr, "write unit {group} holds {} units", g.count);
             for i in 0..g.count {
-                let (lpn, slot) = self.state.write.members[(group * upr + i) as usize];
+                let (lpn, source) = self.state.write.members[(group * upr + i) as usize];
+                let slot = source.slot();
                 law!(
                     b.slot(slot).lpn == lpn,
                     "write unit {group}: slot {slot} holds {} and not {lpn}",

@@ -4,7 +4,8 @@ use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
-use crate::ftl::map::Place;
+use crate::ftl::buffer::DirtyList;
+use crate::ftl::map::{InBuffer, Place};
 use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {
@@ -47,7 +48,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.complete_message(id);
         } else {
             // Hold all units first, so that neighbours share write units.
-            self.flush_as_policy_says(0);
+            self.flush_as_policy_says(DirtyList::of_pool(0));
         }
         Ok(())
     }
@@ -59,7 +60,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let place = self.map.lookup(lpn);
         let (mut mask, full) = (s.write.buffer.mask(from, to, true), s.write.buffer.full());
-        if let Place::Buffer(slot) = place
+        if let Place::Buffer(InBuffer::Slot(slot)) = place
             && self.fixed.overwrite_in_place
             && !s.write.buffer.slot(slot).in_flight
         {
@@ -79,7 +80,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let list = self.dirty_list_of(lpn);
         let written = mask;
-        if let Some(queue) = self.queue_closed_to(self.shape.first_lane(list), id) {
+        if let Some(queue) = self.queue_closed_to(list, id) {
             return Err(Some(queue));
         }
         let mut below = Ppa::NONE;
@@ -93,11 +94,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 mask = full;
                 Ppa::NONE
             }
-            Place::Buffer(slot) => {
+            Place::Buffer(held) => {
                 // The older slot is in flight and will be complete. The new slot copies what it
                 // lacks from the older one in memory.
                 mask = full;
-                let (replaced, lacking) = self.supersede(lpn, slot);
+                let (replaced, lacking) = self.supersede(lpn, held.slot());
                 below = lacking;
                 replaced
             }

@@ -4,6 +4,7 @@
 use crate::address::{Lpn, Ppa};
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
+use crate::ftl::buffer::DirtyList;
 use crate::ftl::map::Place;
 use crate::observer::Observer;
 use crate::policy::flush::FlushVerdict;
@@ -21,19 +22,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// The list of dirty slots to which a unit of the host belongs: that of its pool, or of its
     /// stripe.
     #[inline]
-    pub(in crate::device) fn dirty_list_of(&mut self, lpn: Lpn) -> u32 {
+    pub(in crate::device) fn dirty_list_of(&mut self, lpn: Lpn) -> DirtyList {
         match self.fixed.write_path {
-            WritePath::Rows => self.state.policies.placement.pool(lpn),
-            WritePath::Stripes => self.entry_of(lpn),
+            WritePath::Rows => DirtyList::of_pool(self.state.policies.placement.pool(lpn)),
+            WritePath::Stripes => DirtyList::of_stripe(self.entry_of(lpn)),
         }
     }
 
     /// Note that a slot of this list was written.
     #[inline]
-    pub(in crate::device) fn list_written(&mut self, list: u32) {
+    pub(in crate::device) fn list_written(&mut self, list: DirtyList) {
         match self.fixed.write_path {
             WritePath::Rows => {}
-            WritePath::Stripes => self.stripe_written(list),
+            WritePath::Stripes => self.stripe_written(list.stripe()),
         }
     }
 
@@ -65,13 +66,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Flush what the flush policy names. Returns false if nothing of that may leave.
     #[inline]
-    pub(in crate::device) fn flush_named(&mut self, verdict: FlushVerdict, list: u32) -> bool {
+    pub(in crate::device) fn flush_named(&mut self, verdict: FlushVerdict, list: DirtyList) -> bool {
         match self.fixed.write_path {
             WritePath::Rows => {
-                self.flush_rows(verdict, list);
+                self.flush_rows(verdict, list.pool());
                 true
             }
-            WritePath::Stripes => self.flush_stripes(verdict, list),
+            WritePath::Stripes => self.flush_stripes(verdict, list.stripe()),
         }
     }
 
@@ -79,7 +80,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn flush_oldest(&mut self) {
         let Some(list) = self.state.write.buffer.oldest_list() else { return };
         match self.fixed.write_path {
-            WritePath::Rows => self.flush_one(list),
+            WritePath::Rows => self.flush_one(list.pool()),
             WritePath::Stripes => {
                 if let Some(entry) = self.next_stripe(false) {
                     self.flush_stripe(entry);
@@ -93,7 +94,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         match self.fixed.write_path {
             WritePath::Rows => {
                 while let Some(list) = self.state.write.buffer.oldest_list() {
-                    self.flush_one(list);
+                    self.flush_one(list.pool());
                 }
             }
             WritePath::Stripes => self.flush_all_stripes(),
@@ -118,7 +119,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         match self.map.trim(lpn) {
             Place::Unmapped => {}
             Place::Flash(ppa) => self.invalidate(ppa),
-            Place::Buffer(slot) => {
+            Place::Buffer(held) => {
+                let slot = held.slot();
                 let old_ppa =
                     std::mem::replace(&mut self.state.write.buffer.slot_mut(slot).old_ppa, Ppa::NONE);
                 if old_ppa != Ppa::NONE {

@@ -13,6 +13,7 @@ use crate::device::host::commands::Request;
 use crate::device::medium::Medium;
 use crate::device::shape::Shape;
 use crate::flash::OpId;
+use crate::ftl::buffer::DirtyList;
 use crate::ftl::config::ExtentKind;
 use crate::observer::Observer;
 use crate::policy::buffer::{QueueLimit, QueueOf};
@@ -195,15 +196,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.note_oldest_write();
     }
 
-    /// The queue that keeps command `id` from a unit of `lane`: it is full, or older commands
+    /// The queue that keeps command `id` from a unit of a pool with this list: it is full, or older commands
     /// wait for it.
     #[inline]
-    pub(in crate::device) fn queue_closed_to(&self, lane: u32, id: u32) -> Option<u32> {
+    pub(in crate::device) fn queue_closed_to(&self, list: DirtyList, id: u32) -> Option<u32> {
         let q = &self.state.write.queues;
         if !q.limits() {
             return None;
         }
-        let queue = q.queue_of(lane);
+        let queue = q.queue_of(self.shape.first_lane(list.pool()));
         let head = q.waiting[queue as usize].head();
         (head != NONE && head != id || self.is_full(queue)).then_some(queue)
     }

@@ -3,7 +3,7 @@
 use super::queues::WriteQueues;
 use super::ready_dies::ReadyDies;
 use super::write_unit::{Stalled, WriteUnit};
-use crate::address::Lpn;
+use crate::address::{Lpn, Ppa};
 use crate::containers::slab::Slab;
 use crate::device::limits::Limits;
 use crate::device::shape::Shape;
@@ -11,6 +11,41 @@ use crate::ftl::buffer::Buffer;
 use crate::policy::buffer::QueueLimit;
 use crate::policy::placement::LaneLoad;
 use serde::{Deserialize, Serialize};
+
+/// Where the data of a mapping unit that a write unit carries come from. The kind of write unit decides which, so
+/// that its handler asks for the one kind that there can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::device) enum Source {
+    /// Rows of the host: this slot of the write buffer.
+    Slot(u32),
+    /// Members of stripes: what this entry of `Stripes::members` says.
+    Member(u32),
+    /// Rows of collections: this place on flash.
+    Flash(Ppa),
+}
+
+impl Source {
+    /// The slot of a unit in a row of the host.
+    #[inline]
+    pub fn slot(self) -> u32 {
+        let Source::Slot(slot) = self else { panic!("{self:?} is no slot") };
+        slot
+    }
+
+    /// The index of a member of a stripe.
+    #[inline]
+    pub fn member(self) -> usize {
+        let Source::Member(member) = self else { panic!("{self:?} is no member of a stripe") };
+        member as usize
+    }
+
+    /// The place from which a collection moves a unit.
+    #[inline]
+    pub fn flash(self) -> Ppa {
+        let Source::Flash(ppa) = self else { panic!("{self:?} is no place on flash") };
+        ppa
+    }
+}
 
 /// The write buffer, and the write units that have left it.
 #[derive(Serialize, Deserialize)]
@@ -23,7 +58,7 @@ pub(in crate::device) struct Writes {
     /// Write units under way, those of collections included.
     pub units: Slab<WriteUnit>,
     /// For each write unit, its logical units and the sources of their data.
-    pub members: Vec<(Lpn, u32)>,
+    pub members: Vec<(Lpn, Source)>,
     /// Write units that wait for a free block.
     pub stalled: Stalled,
     /// By lane: host programs queued or under way, and whether it was found without room.
@@ -43,7 +78,7 @@ impl Writes {
             queues: WriteQueues::new(shape, queue_limit, depth),
             ready: ReadyDies::new(shape.layout.lanes / shape.lanes_of_die()),
             units: Slab::new(units as usize, WriteUnit::blank()),
-            members: vec![(Lpn(0), 0); (units * shape.layout.units_per_row) as usize],
+            members: vec![(Lpn(0), Source::Slot(0)); (units * shape.layout.units_per_row) as usize],
             stalled: Stalled::new(limits.lists, units),
             lane_load: vec![LaneLoad::default(); lanes],
             lane_written: vec![0; lanes],

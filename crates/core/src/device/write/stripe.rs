@@ -16,6 +16,7 @@ use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::device::work::Work;
 use crate::flash::{Held, OpId, SLOTS};
+use crate::ftl::buffer::DirtyList;
 use crate::ftl::dirty_stripes::DirtyStripes;
 use crate::ftl::map::Place;
 use crate::ftl::stripes::Stripes;
@@ -161,12 +162,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let stripe = stripes.stripe_of(unit);
         let parity = stripes.parity(stripe);
         let old_ppa = match self.map.lookup(parity) {
-            Place::Buffer(entry) => return entry,
+            Place::Buffer(held) => return held.stripe(),
             Place::Flash(ppa) => ppa,
             Place::Unmapped => Ppa::NONE,
         };
         let entry = self.state.parity.stripes.dirty.open(stripe, old_ppa);
-        self.map.set_buffer(parity, entry);
+        self.map.set_stripe(parity, entry);
         entry
     }
 
@@ -176,14 +177,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let stripe = s.parity.stripes.dirty.entry(entry).stripe;
         let group = s.parity.places.group_of(self.shape.striped(), stripe);
-        s.parity.stripes.dirty.written(entry, group, s.write.buffer.dirty_in(entry));
+        let dirty = s.write.buffer.dirty_in(DirtyList::of_stripe(entry));
+        s.parity.stripes.dirty.written(entry, group, dirty);
     }
 
     /// The job that flushes a stripe, or `NONE`.
     #[inline]
     pub(in crate::device) fn job_of(&self, stripe: u32) -> u32 {
         match self.map.lookup(self.shape.striped().parity(stripe)) {
-            Place::Buffer(entry) => self.state.parity.stripes.dirty.entry(entry).job,
+            Place::Buffer(held) => self.state.parity.stripes.dirty.entry(held.stripe()).job,
             _ => NONE,
         }
     }
@@ -211,7 +213,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             match self.map.lookup(unit) {
                 Place::Unmapped => Ppa::NONE,
                 Place::Flash(ppa) => ppa,
-                Place::Buffer(entry) => s.parity.stripes.dirty.entry(entry).old_ppa,
+                Place::Buffer(held) => s.parity.stripes.dirty.entry(held.stripe()).old_ppa,
             }
         } else if let Some(member) = self.member_of(job, unit) {
             s.parity.stripes.members[member].old_ppa
@@ -219,7 +221,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             match self.map.lookup(unit) {
                 Place::Unmapped => Ppa::NONE,
                 Place::Flash(ppa) => ppa,
-                Place::Buffer(slot) => s.write.buffer.slot(slot).old_ppa,
+                Place::Buffer(held) => s.write.buffer.slot(held.slot()).old_ppa,
             }
         };
         Some(ppa).filter(|&ppa| ppa != Ppa::NONE)
@@ -230,9 +232,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(in crate::device) fn member_moved(&mut self, unit: Lpn, old_ppa: Ppa, new: Ppa) -> bool {
         let Some(stripes) = &self.shape.stripes else { return false };
-        let Place::Buffer(entry) = self.map.lookup(stripes.parity(stripes.stripe_of(unit))) else {
+        let Place::Buffer(held) = self.map.lookup(stripes.parity(stripes.stripe_of(unit))) else {
             return false;
         };
+        let entry = held.stripe();
         if stripes.is_parity(unit) {
             let entry = self.state.parity.stripes.dirty.entry_mut(entry);
             debug_assert_eq!(entry.old_ppa, old_ppa);
@@ -287,21 +290,22 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let stripes = self.shape.striped();
         let stripe = self.state.parity.stripes.dirty.entry(entry).stripe;
+        let is_dirty = |slot| !self.state.write.buffer.slot(slot).in_flight;
         stripes.members(stripe).any(|unit| {
             let written = whole
                 || stripes.is_parity(unit)
-                || matches!(self.map.lookup(unit), Place::Buffer(slot) if !self.state.write.buffer.slot(slot).in_flight);
+                || matches!(self.map.lookup(unit), Place::Buffer(held) if is_dirty(held.slot()));
             written && self.is_closed(self.target_lane(unit))
         })
     }
 
-    /// Flush the stripe that the flush policy names. Returns false if none may leave: the others
+    /// Flush the stripe that the flush policy names; `same`: that of the last write. Returns false if none may leave: the others
     /// are in flight, and ask again when they are on flash.
-    pub(in crate::device) fn flush_stripes(&mut self, verdict: FlushVerdict, list: u32) -> bool {
+    pub(in crate::device) fn flush_stripes(&mut self, verdict: FlushVerdict, same: u32) -> bool {
         let stripes = &self.state.parity.stripes;
         let entry = match verdict {
             FlushVerdict::SameLane => {
-                Some(list).filter(|&e| stripes.dirty.entry(e).job == NONE && !stripes.jobs.is_exhausted())
+                Some(same).filter(|&e| stripes.dirty.entry(e).job == NONE && !stripes.jobs.is_exhausted())
             }
             _ => self.next_stripe(verdict == FlushVerdict::LeastHindered),
         };
@@ -334,7 +338,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let stripe = s.parity.stripes.dirty.entry(entry).stripe;
         let first = (job * stripes.width) as usize;
         let mut members = 0;
-        while let Some(slot) = self.state.write.buffer.depart(entry) {
+        while let Some(slot) = self.state.write.buffer.depart(DirtyList::of_stripe(entry)) {
             let s = &mut self.state;
             let held = s.write.buffer.slot_mut(slot);
             let old_ppa = std::mem::replace(&mut held.old_ppa, Ppa::NONE);

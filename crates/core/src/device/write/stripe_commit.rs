@@ -5,8 +5,10 @@ use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::medium::Medium;
 use crate::device::parity::rewrite::MOST_REWRITTEN;
+use crate::device::write::state::Source;
 use crate::device::write::stripe::{Job, Member};
 use crate::flash::OpId;
+use crate::ftl::buffer::DirtyList;
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
 use crate::observer::{Observer, WriteStep};
@@ -140,7 +142,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             g.ready = j.ready;
             g.ledger = j.ledger;
             g.stalled = j.stalled;
-            s.write.members[write_unit as usize] = (unit, i as u32);
+            s.write.members[write_unit as usize] = (unit, Source::Member(i as u32));
             s.write.lane_load[lane as usize].begin();
             // Units that move commit with their stripe, so they have the same occupant as the rest.
             let occupant = if slot == NONE { Occupant::ParityProgram } else { Occupant::UserProgram };
@@ -165,12 +167,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn stripe_programmed(&mut self, op: OpId, write_unit: u32) {
         let s = &mut self.state;
         let (job, lane) = (s.write.units[write_unit].stripe, s.write.units[write_unit].lane);
-        let (_, member) = s.write.members[write_unit as usize];
+        let (_, source) = s.write.members[write_unit as usize];
         s.write.lane_load[lane as usize].end();
         let j = &mut s.parity.stripes.jobs[job];
         j.programs -= 1;
         let (last, entry) = (j.programs == 0, j.entry);
-        let member = &mut s.parity.stripes.members[member as usize];
+        let member = &mut s.parity.stripes.members[source.member()];
         member.done = true;
         let Member { unit, slot, ppa, .. } = *member;
         let mut makes_room = false;
@@ -215,7 +217,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if !self.state.host.flushes.is_empty() {
                 self.flush_all_stripes();
             }
-            self.flush_as_policy_says(entry);
+            self.flush_as_policy_says(DirtyList::of_stripe(entry));
             self.relocate(MOST_REWRITTEN);
         }
     }
@@ -225,9 +227,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         if self.map.is_buffered_in(unit, slot) {
             self.map.set_flash(unit, ppa);
-        } else if let Place::Buffer(newer) = self.map.lookup(unit) {
+        } else if let Place::Buffer(held) = self.map.lookup(unit) {
             // The unit was overwritten meanwhile.
-            let newer = s.write.buffer.slot_mut(newer);
+            let newer = s.write.buffer.slot_mut(held.slot());
             debug_assert_eq!(newer.old_ppa, Ppa::NONE);
             newer.old_ppa = ppa;
         }
@@ -259,7 +261,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let (stripe, parity) =
             (s.parity.stripes.dirty.entry(entry).stripe, s.parity.stripes.dirty.entry(entry).old_ppa);
-        let dirty = s.write.buffer.dirty_in(entry);
+        let dirty = s.write.buffer.dirty_in(DirtyList::of_stripe(entry));
         let of = s.parity.places.group_of(stripes, stripe);
         let left = s.parity.stripes.jobs[job].left;
         if left != NONE {

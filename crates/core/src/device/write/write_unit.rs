@@ -7,7 +7,9 @@ use crate::device::drive::Device;
 use crate::device::gc::erase::Program;
 use crate::device::medium::Medium;
 use crate::device::work::Work;
+use crate::device::write::state::Source;
 use crate::flash::{FlashCommand, Held, OpId, SLOTS};
+use crate::ftl::buffer::DirtyList;
 use crate::ftl::extents::Writer;
 use crate::ftl::layout::RowPlace;
 use crate::nand::OpKind;
@@ -111,9 +113,9 @@ impl Stalled {
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Flush what the flush policy names, until the policy holds.
     #[inline]
-    pub(in crate::device) fn flush_as_policy_says(&mut self, list: u32) {
+    pub(in crate::device) fn flush_as_policy_says(&mut self, list: DirtyList) {
         if self.fixed.flushes_by_die {
-            self.note_ready(self.shape.first_lane(list) / self.shape.lanes_of_die());
+            self.note_ready(self.shape.first_lane(list.pool()) / self.shape.lanes_of_die());
         }
         loop {
             let die_ready = self.fixed.flushes_by_die && self.has_ready_die();
@@ -135,13 +137,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Flush the write units that the flush policy names.
+    /// Flush the write units that the flush policy names; `same`: the pool of the last write.
     #[inline]
-    pub(in crate::device) fn flush_rows(&mut self, verdict: FlushVerdict, list: u32) {
-        let oldest = || self.state.write.buffer.oldest_list().expect("a policy flushes only what is dirty");
+    pub(in crate::device) fn flush_rows(&mut self, verdict: FlushVerdict, same: u32) {
+        let oldest = || {
+            let list = self.state.write.buffer.oldest_list();
+            list.expect("a policy flushes only what is dirty").pool()
+        };
         match verdict {
             FlushVerdict::Hold => {}
-            FlushVerdict::SameLane => self.flush_one(list),
+            FlushVerdict::SameLane => self.flush_one(same),
             FlushVerdict::Oldest | FlushVerdict::LeastHindered => self.flush_one(oldest()),
             FlushVerdict::ReadyDie => self.flush_ready_die(),
         }
@@ -176,9 +181,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let die = self.state.write.ready.pop().expect("a policy names a ready die only if there is one");
         let lanes = self.shape.lanes_of_die();
         for lane in die * lanes..(die + 1) * lanes {
-            let list = self.shape.pool_of(lane);
-            if self.state.write.buffer.dirty_in(list) > 0 {
-                self.flush_one(list);
+            let pool = self.shape.pool_of(lane);
+            if self.state.write.buffer.dirty_in(DirtyList::of_pool(pool)) > 0 {
+                self.flush_one(pool);
             }
         }
         self.note_ready(die);
@@ -187,17 +192,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Number of dirty slots of the pools of these lanes, which are whole pools.
     pub(super) fn dirty_of_lanes(&self, lanes: std::ops::Range<u32>) -> u32 {
         let firsts = lanes.step_by(self.shape.pool_lanes as usize);
-        firsts.map(|lane| self.state.write.buffer.dirty_in(self.shape.pool_of(lane))).sum()
+        let list = |lane| DirtyList::of_pool(self.shape.pool_of(lane));
+        firsts.map(|lane| self.state.write.buffer.dirty_in(list(lane))).sum()
     }
 
-    /// Form one write unit from the oldest dirty slots of a list.
-    pub(in crate::device) fn flush_one(&mut self, list: u32) {
+    /// Form one write unit from the oldest dirty slots of a pool.
+    pub(in crate::device) fn flush_one(&mut self, pool: u32) {
         let upr = self.shape.layout.units_per_row;
         let s = &mut self.state;
         let write_unit = s.write.units.take();
         let g = &mut s.write.units[write_unit];
         g.writer = Writer::Host;
-        g.lane = self.shape.first_lane(list);
+        g.lane = self.shape.first_lane(pool);
         g.from = g.lane;
         g.again = false;
         g.stripe = NONE;
@@ -207,8 +213,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         g.stalled.clear();
         let mut count = 0;
         while count < upr {
-            let Some(slot) = s.write.buffer.depart(list) else { break };
-            s.write.members[(write_unit * upr + count) as usize] = (s.write.buffer.slot(slot).lpn, slot);
+            let Some(slot) = s.write.buffer.depart(DirtyList::of_pool(pool)) else { break };
+            let lpn = s.write.buffer.slot(slot).lpn;
+            s.write.members[(write_unit * upr + count) as usize] = (lpn, Source::Slot(slot));
             count += 1;
         }
         s.write.units[write_unit].count = count;
@@ -225,7 +232,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn fill_short_slot(&mut self, write_unit: u32, i: u32) {
         let upr = self.shape.layout.units_per_row;
         let s = &mut self.state;
-        let (_, slot) = s.write.members[(write_unit * upr + i) as usize];
+        let (_, source) = s.write.members[(write_unit * upr + i) as usize];
+        let slot = source.slot();
         let (mask, old_ppa) = (s.write.buffer.slot(slot).mask, s.write.buffer.slot(slot).old_ppa);
         if mask == s.write.buffer.full() || old_ppa == Ppa::NONE {
             return;
@@ -485,8 +493,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         } else {
             self.count_moved(lane, count);
             for i in 0..count {
-                let (lpn, old_ppa) = self.state.write.members[(write_unit * upr + i) as usize];
-                self.moved(lpn, Ppa(old_ppa), ppa + i);
+                let (lpn, source) = self.state.write.members[(write_unit * upr + i) as usize];
+                self.moved(lpn, source.flash(), ppa + i);
             }
         }
         self.state.extents.row_programmed(&self.shape.layout, extent);
@@ -497,7 +505,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.state.write.lane_load[lane as usize].end();
             if self.fixed.flushes_by_die {
                 let from = self.state.write.units[write_unit].from;
-                self.flush_as_policy_says(self.shape.pool_of(from));
+                self.flush_as_policy_says(DirtyList::of_pool(self.shape.pool_of(from)));
             }
             self.admit_waiting(Some((op, write_unit)));
             self.admit_queued(Some((op, write_unit)));
@@ -523,7 +531,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let upr = self.shape.layout.units_per_row;
         for i in 0..count {
             let s = &self.state;
-            let (lpn, slot) = s.write.members[(write_unit * upr + i) as usize];
+            let (lpn, source) = s.write.members[(write_unit * upr + i) as usize];
+            let slot = source.slot();
             let held = s.write.buffer.slot(slot);
             let (old_ppa, waiter) = (held.old_ppa, held.waiter);
             if self.map.is_buffered_in(lpn, slot) {

@@ -1,6 +1,6 @@
 //! The invariants of the write buffer, checked on demand, for tests.
 
-use super::{Buffer, Slot};
+use super::{Buffer, DirtyList, Slot};
 use crate::address::Ppa;
 use crate::containers::NONE;
 
@@ -31,7 +31,7 @@ impl Buffer {
         for (list, slots) in (0..).zip(&self.lanes) {
             for i in slots.walk(&self.by_lane, "a lane's list of dirty slots")? {
                 law!(dirty[i as usize], "slot {i} is listed as dirty and is not");
-                law!(self.slots[i as usize].list == list, "slot {i} is wrongly in list {list}");
+                law!(self.slots[i as usize].list == DirtyList(list), "slot {i} is wrongly in list {list}");
                 listed += 1;
             }
         }

@@ -4,6 +4,9 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
+const FIRST: DirtyList = DirtyList(0);
+const SECOND: DirtyList = DirtyList(1);
+
 #[test]
 fn masks_cover_whole_granules_on_writes_and_touched_ones_on_reads() {
     let b = Buffer::new(4, 4096, 1, 1);
@@ -18,15 +21,15 @@ fn masks_cover_whole_granules_on_writes_and_touched_ones_on_reads() {
 #[test]
 fn oldest_leave_first_and_overwrites_make_young() {
     let mut b = Buffer::new(3, 4096, 2, 1);
-    let a = b.insert(Lpn(10), Ppa::NONE, 1, 0, NONE).unwrap();
-    let c = b.insert(Lpn(11), Ppa::NONE, 1, 1, NONE).unwrap();
-    let d = b.insert(Lpn(12), Ppa::NONE, 1, 0, NONE).unwrap();
-    assert!(b.insert(Lpn(13), Ppa::NONE, 1, 0, NONE).is_none());
+    let a = b.insert(Lpn(10), Ppa::NONE, 1, FIRST, NONE).unwrap();
+    let c = b.insert(Lpn(11), Ppa::NONE, 1, SECOND, NONE).unwrap();
+    let d = b.insert(Lpn(12), Ppa::NONE, 1, FIRST, NONE).unwrap();
+    assert!(b.insert(Lpn(13), Ppa::NONE, 1, FIRST, NONE).is_none());
     b.overwrite(a, 2);
-    assert_eq!(b.oldest_list(), Some(1));
-    assert_eq!(b.depart(0), Some(d));
-    assert_eq!(b.depart(1), Some(c));
-    assert_eq!(b.oldest_list(), Some(0));
+    assert_eq!(b.oldest_list(), Some(SECOND));
+    assert_eq!(b.depart(FIRST), Some(d));
+    assert_eq!(b.depart(SECOND), Some(c));
+    assert_eq!(b.oldest_list(), Some(FIRST));
     assert_eq!(b.slot(a).mask, 3);
     b.release(d);
     b.release(a);
@@ -36,13 +39,13 @@ fn oldest_leave_first_and_overwrites_make_young() {
 #[test]
 fn what_moves_takes_no_room_of_the_host() {
     let mut b = Buffer::new(1, 4096, 1, 1).with_aside(2);
-    let moving = b.take_moving(Lpn(7), 0);
+    let moving = b.take_moving(Lpn(7), FIRST);
     assert_eq!((b.capacity(), b.slots(), b.held(), b.dirty(), b.room_aside()), (1, 3, 0, 0, 1));
     let fence = b.fence();
     assert!(b.is_durable(fence), "a FLUSH does not wait for it");
-    let own = b.insert(Lpn(8), Ppa::NONE, 1, 0, NONE).expect("the host has its slot");
-    assert!(b.insert(Lpn(9), Ppa::NONE, 1, 0, NONE).is_none(), "and no other");
-    assert_eq!((b.depart(0), b.depart(0)), (Some(own), None));
+    let own = b.insert(Lpn(8), Ppa::NONE, 1, FIRST, NONE).expect("the host has its slot");
+    assert!(b.insert(Lpn(9), Ppa::NONE, 1, FIRST, NONE).is_none(), "and no other");
+    assert_eq!((b.depart(FIRST), b.depart(FIRST)), (Some(own), None));
     b.release(moving);
     b.release(own);
     assert_eq!((b.held(), b.room_aside()), (0, 2));
@@ -51,9 +54,9 @@ fn what_moves_takes_no_room_of_the_host() {
 #[test]
 fn a_fence_waits_for_what_was_written_before_it_only() {
     let mut b = Buffer::new(3, 4096, 1, 2);
-    let a = b.insert(Lpn(1), Ppa::NONE, 1, 0, NONE).unwrap();
+    let a = b.insert(Lpn(1), Ppa::NONE, 1, FIRST, NONE).unwrap();
     let fence = b.fence();
-    let c = b.insert(Lpn(2), Ppa::NONE, 1, 0, NONE).unwrap();
+    let c = b.insert(Lpn(2), Ppa::NONE, 1, FIRST, NONE).unwrap();
     assert!(!b.is_durable(fence));
     b.release(a);
     assert!(b.is_durable(fence));
@@ -71,7 +74,7 @@ struct Held {
     lpn: Lpn,
     old_ppa: Ppa,
     mask: u64,
-    list: u32,
+    list: DirtyList,
     waiter: u32,
     in_flight: bool,
     moving: bool,
@@ -111,9 +114,9 @@ impl Model {
         self.lists.iter_mut().for_each(|list| list.retain(|&other| other != i));
     }
 
-    fn link(&mut self, i: u32, list: u32) {
+    fn link(&mut self, i: u32, list: DirtyList) {
         self.age.push_back(i);
-        self.lists[list as usize].push_back(i);
+        self.lists[list.index()].push_back(i);
     }
 
     /// A slot for which `fits` is true, chosen by the random number `pick`.
@@ -126,10 +129,10 @@ impl Model {
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Insert { lpn: Lpn, mask: u64, list: u32 },
+    Insert { lpn: Lpn, mask: u64, list: DirtyList },
     Overwrite { mask: u64 },
-    Depart { list: u32 },
-    Move { lpn: Lpn, list: u32 },
+    Depart { list: DirtyList },
+    Move { lpn: Lpn, list: DirtyList },
     Release,
     Annotate { old_ppa: Ppa, waiter: u32 },
     Fence,
@@ -137,12 +140,16 @@ enum Step {
     Restore,
 }
 
+fn list() -> impl Strategy<Value = DirtyList> {
+    (0..3u32).prop_map(DirtyList)
+}
+
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        8 => (0..100u32, 1..16u64, 0..3u32).prop_map(|(lpn, mask, list)| Step::Insert { lpn: Lpn(lpn), mask, list }),
+        8 => (0..100u32, 1..16u64, list()).prop_map(|(lpn, mask, list)| Step::Insert { lpn: Lpn(lpn), mask, list }),
         4 => (1..16u64).prop_map(|mask| Step::Overwrite { mask }),
-        4 => (0..3u32).prop_map(|list| Step::Depart { list }),
-        2 => (0..100u32, 0..3u32).prop_map(|(lpn, list)| Step::Move { lpn: Lpn(lpn), list }),
+        4 => list().prop_map(|list| Step::Depart { list }),
+        2 => (0..100u32, list()).prop_map(|(lpn, list)| Step::Move { lpn: Lpn(lpn), list }),
         6 => Just(Step::Release),
         1 => (0..9u32, 0..9u32).prop_map(|(old_ppa, waiter)| Step::Annotate { old_ppa: Ppa(old_ppa), waiter }),
         2 => Just(Step::Fence),
@@ -159,7 +166,7 @@ fn compare(real: &Buffer, model: &Model) {
     assert_eq!(real.room_aside(), aside - moving);
     assert_eq!(real.dirty(), model.count(|h| !h.in_flight));
     for (list, queue) in (0..).zip(&model.lists) {
-        assert_eq!(real.dirty_in(list), queue.len() as u32);
+        assert_eq!(real.dirty_in(DirtyList(list)), queue.len() as u32);
     }
     let list_of = |&i: &u32| model.slots[i as usize].expect("a dirty slot is held").list;
     assert_eq!(real.oldest_list(), model.age.front().map(list_of));
@@ -198,7 +205,7 @@ fn act(step: Step, pick: usize, real: &mut Buffer, model: &mut Model) {
             model.link(i, list);
         }
         Step::Depart { list } => {
-            let oldest = model.lists[list as usize].front().copied();
+            let oldest = model.lists[list.index()].front().copied();
             assert_eq!(real.depart(list), oldest);
             let Some(i) = oldest else { return };
             model.unlink(i);
@@ -287,7 +294,7 @@ proptest! {
 fn forgotten_epochs_take_no_room() {
     let mut b = Buffer::new(2, 4096, 1, 1);
     for _ in 0..1_000 {
-        let i = b.insert(Lpn(1), Ppa::NONE, 1, 0, NONE).unwrap();
+        let i = b.insert(Lpn(1), Ppa::NONE, 1, FIRST, NONE).unwrap();
         let fence = b.fence();
         b.release(i);
         assert!(b.is_durable(fence));

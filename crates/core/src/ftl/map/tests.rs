@@ -137,6 +137,8 @@ proptest! {
             map.reverse = BigArray::in_file(960).unwrap();
         }
         map.filled(filled);
+        let of_host = |lpn: Lpn| lpn.0 < l.host_units;
+        let held = |lpn, i| Place::Buffer(if of_host(lpn) { InBuffer::Slot(i) } else { InBuffer::Stripe(i) });
         let mut places = vec![Place::Unmapped; 400];
         let mut owners = vec![None; 960];
         let mut valid = vec![false; 960];
@@ -151,8 +153,12 @@ proptest! {
                     (places[lpn.index()], owners[ppa.index()]) = (Place::Flash(ppa), Some(lpn));
                 }
                 Step::Buffer { lpn, slot } => {
-                    let old_ppa = std::mem::replace(&mut places[lpn.index()], Place::Buffer(slot));
-                    prop_assert_eq!(map.set_buffer(lpn, slot), old_ppa);
+                    let old_ppa = std::mem::replace(&mut places[lpn.index()], held(lpn, slot));
+                    if of_host(lpn) {
+                        prop_assert_eq!(map.set_buffer(lpn, slot), old_ppa);
+                    } else {
+                        map.set_stripe(lpn, slot);
+                    }
                 }
                 Step::Trim { lpn } => {
                     let old_ppa = std::mem::replace(&mut places[lpn.index()], Place::Unmapped);
@@ -176,8 +182,8 @@ proptest! {
             }
             for (lpn, &place) in Lpn(0).run(400).zip(&places) {
                 prop_assert_eq!(map.lookup(lpn), place);
-                for slot in 0..9 {
-                    prop_assert_eq!(map.is_buffered_in(lpn, slot), place == Place::Buffer(slot));
+                for slot in (0..9).filter(|_| of_host(lpn)) {
+                    prop_assert_eq!(map.is_buffered_in(lpn, slot), place == held(lpn, slot));
                 }
             }
             for (ppa, &valid) in Ppa(0).run(960).zip(&valid) {

@@ -21,7 +21,7 @@
 
 use super::{PolicyContext, QueueView, Schedule, earliest};
 use serde::{Deserialize, Serialize};
-use tailcut_units::{Occupant, Occupants};
+use tailcut_units::{ArrayAct, Occupant, Occupants};
 
 /// How often a host program goes before a collection's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -86,17 +86,9 @@ impl Schedule for Policy {
         occupant == Occupant::UserRead
     }
     fn interrupters(&self, holder: Occupant) -> Occupants {
-        match holder {
-            Occupant::UserProgram
-            | Occupant::ParityProgram
-            | Occupant::GcProgram
-            | Occupant::MetaProgram
-            | Occupant::Erase => Occupant::UserRead.only(),
-            Occupant::UserRead
-            | Occupant::RmwRead
-            | Occupant::GcRead
-            | Occupant::MetaRead
-            | Occupant::Background => Occupants::NONE,
+        match holder.act() {
+            ArrayAct::Read => Occupants::NONE,
+            ArrayAct::Program | ArrayAct::Erase => Occupant::UserRead.only(),
         }
     }
     fn reads_close_channel(&self) -> bool {

@@ -18,7 +18,7 @@
 
 use super::{PolicyContext, QueueView, Schedule};
 use serde::{Deserialize, Serialize};
-use tailcut_units::{Occupant, Occupants};
+use tailcut_units::{ArrayAct, Occupant, Occupants};
 
 /// No parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -69,17 +69,9 @@ impl Schedule for Policy {
         occupant == Occupant::UserRead
     }
     fn interrupters(&self, holder: Occupant) -> Occupants {
-        match holder {
-            Occupant::UserProgram
-            | Occupant::ParityProgram
-            | Occupant::GcProgram
-            | Occupant::MetaProgram
-            | Occupant::Erase => Occupant::UserRead.only(),
-            Occupant::UserRead
-            | Occupant::RmwRead
-            | Occupant::GcRead
-            | Occupant::MetaRead
-            | Occupant::Background => Occupants::NONE,
+        match holder.act() {
+            ArrayAct::Read => Occupants::NONE,
+            ArrayAct::Program | ArrayAct::Erase => Occupant::UserRead.only(),
         }
     }
 }

@@ -17,7 +17,7 @@
 //! **Checked by** `policy_laws`, golden timelines.
 
 use super::{QueueView, Schedule, earliest};
-use tailcut_units::{Occupant, Occupants};
+use tailcut_units::{ArrayAct, Occupant, Occupants};
 
 parameterless!();
 
@@ -36,17 +36,9 @@ impl Schedule for Policy {
         occupant == Occupant::UserRead
     }
     fn interrupters(&self, holder: Occupant) -> Occupants {
-        match holder {
-            Occupant::UserProgram
-            | Occupant::ParityProgram
-            | Occupant::GcProgram
-            | Occupant::MetaProgram
-            | Occupant::Erase => Occupant::UserRead.only(),
-            Occupant::UserRead
-            | Occupant::RmwRead
-            | Occupant::GcRead
-            | Occupant::MetaRead
-            | Occupant::Background => Occupants::NONE,
+        match holder.act() {
+            ArrayAct::Read => Occupants::NONE,
+            ArrayAct::Program | ArrayAct::Erase => Occupant::UserRead.only(),
         }
     }
 }

@@ -17,7 +17,7 @@
 
 use super::{PolicyContext, QueueView, Schedule, earliest};
 use serde::{Deserialize, Serialize};
-use tailcut_units::{Occupant, Occupants};
+use tailcut_units::{ArrayAct, Occupant, Occupants};
 
 /// Which operations may interrupt an erase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,17 +62,10 @@ impl Schedule for Policy {
         occupant == Occupant::UserRead
     }
     fn interrupters(&self, holder: Occupant) -> Occupants {
-        match holder {
-            Occupant::UserProgram | Occupant::ParityProgram | Occupant::GcProgram | Occupant::MetaProgram => {
-                READ
-            }
-            Occupant::Erase if self.write_suspends_erase => Occupants::HOST,
-            Occupant::Erase => READ,
-            Occupant::UserRead
-            | Occupant::RmwRead
-            | Occupant::GcRead
-            | Occupant::MetaRead
-            | Occupant::Background => Occupants::NONE,
+        match holder.act() {
+            ArrayAct::Read => Occupants::NONE,
+            ArrayAct::Erase if self.write_suspends_erase => Occupants::HOST,
+            ArrayAct::Program | ArrayAct::Erase => READ,
         }
     }
 }
