@@ -9,7 +9,7 @@ use crate::error::CliError;
 use crate::terminal::{Terminal, catch_interrupts, interrupted, print_json};
 use serde::{Deserialize, Serialize};
 use tailcut_report::text::{Grid, grouped, rate};
-use work::{Errors, Scale, Target};
+use work::{Form, Scale, Target};
 
 /// One result. A figure that a benchmark does not have is absent.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -70,7 +70,7 @@ impl<'a, T: Serialize> Report<'a, T> {
 }
 
 /// The benchmarks in the order of the table, by drive and fill.
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 18] = [
     "mqsim-e/read-qd32",
     "mqsim-e/mixed-qd16",
     "mqsim-default/read-qd32",
@@ -85,6 +85,10 @@ const NAMES: [&str; 14] = [
     "ttflash-256g/requests-64k",
     "rif-2t/errors-64k",
     "rif-2t/no-errors-64k",
+    "cnex-westlake/read-page",
+    "cnex-westlake/read-pblk",
+    "cnex-westlake/mixed-page",
+    "cnex-westlake/mixed-pblk",
 ];
 
 /// Run the chosen benchmarks, one after another on this thread, or repeatedly in other processes.
@@ -112,7 +116,7 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
         lines.push(line);
         Ok::<(), CliError>(())
     };
-    let e = Target { device: "mqsim-e", share: 70, errors: Errors::OfPreset };
+    let e = Target { device: "mqsim-e", share: 70, form: Form::OfPreset };
     let default = Target { device: "mqsim-default", ..e };
     let full = Target { share: 100, ..default };
     let alone = [
@@ -145,14 +149,18 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
         }
     }
     let last = [
-        ("ttflash-256g/requests-64k", Errors::OfPreset, "randread,bs=64k,iodepth=16", 500_000),
-        ("rif-2t/errors-64k", Errors::HoursOld, "randread,bs=64k,iodepth=256", 3_000_000),
-        ("rif-2t/no-errors-64k", Errors::None, "randread,bs=64k,iodepth=256", 3_000_000),
+        ("ttflash-256g/requests-64k", Form::OfPreset, "randread,bs=64k,iodepth=16", 500_000),
+        ("rif-2t/errors-64k", Form::HoursOld, "randread,bs=64k,iodepth=256", 3_000_000),
+        ("rif-2t/no-errors-64k", Form::NoErrors, "randread,bs=64k,iodepth=256", 3_000_000),
+        ("cnex-westlake/read-page", Form::Page, "randread,bs=4k,iodepth=32", 3_000_000),
+        ("cnex-westlake/read-pblk", Form::Pblk, "randread,bs=4k,iodepth=32", 3_000_000),
+        ("cnex-westlake/mixed-page", Form::Page, MIXED, 4_000_000),
+        ("cnex-westlake/mixed-pblk", Form::Pblk, MIXED, 4_000_000),
     ];
-    for (name, errors, job, requests) in last {
+    for (name, form, job, requests) in last {
         if wanted(name) && !interrupted() {
             let device = name.split_once('/').map_or(name, |(device, _)| device);
-            done(work::requests(name, scale, Target { device, errors, ..e }, job, requests)?)?;
+            done(work::requests(name, scale, Target { device, form, ..e }, job, requests)?)?;
         }
     }
     if interrupted() {

@@ -32,34 +32,41 @@ pub struct Target {
     pub device: &'static str,
     /// Percent of the host capacity.
     pub share: u32,
-    pub errors: Errors,
+    pub form: Form,
 }
 
-/// Raw bit errors of a drive.
+/// What of a drive is compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Errors {
-    /// As the drive's preset says.
+pub enum Form {
+    /// The drive of the preset.
     OfPreset,
     /// Under `rif`, with data six hours old: nearly all pages are decoded after the first sense, as without errors.
     HoursOld,
     /// The preset without errors: a codeword takes one iteration in the decoder.
-    None,
+    NoErrors,
+    /// With a sixteenth of the lines of the device, under a controller that maps pages.
+    Page,
+    /// The same under pblk.
+    Pblk,
 }
 
 impl Target {
     fn config(self, scale: Scale) -> Result<DeviceConfig, CliError> {
-        let [schemes, sets]: [&[&str]; 2] = match self.errors {
-            Errors::HoursOld => [&["rif"], &["age.retention=6h", "age.retention_from=6h"]],
-            Errors::OfPreset | Errors::None => [&[], &[]],
+        let [schemes, sets]: [&[&str]; 2] = match self.form {
+            Form::HoursOld => [&["rif"], &["age.retention=6h", "age.retention_from=6h"]],
+            Form::OfPreset | Form::NoErrors => [&[], &[]],
+            Form::Page => [&[], &["geometry.blocks=67"]],
+            Form::Pblk => [&["pblk"], &["geometry.blocks=67"]],
         };
         let none: [&str; 0] = [];
-        let config = match (scale.tiny, self.errors) {
+        let config = match (scale.tiny, self.form) {
             (false, _) => resolve(self.device, schemes, &none, sets),
-            (true, Errors::OfPreset) => resolve("tiny", schemes, &none, sets),
+            (true, Form::OfPreset | Form::Page) => resolve("tiny", &[], &none, &[]),
+            (true, Form::Pblk) => resolve("tiny-pblk", schemes, &none, &[]),
             (true, _) => resolve(self.device, schemes, &none, &[sets, &["geometry.blocks=64"]].concat()),
         }?
         .config;
-        Ok(if self.errors == Errors::None { config.without_errors() } else { config })
+        Ok(if self.form == Form::NoErrors { config.without_errors() } else { config })
     }
 }
 
@@ -237,11 +244,11 @@ mod tests {
 
     #[test]
     fn a_drive_without_errors_keeps_its_decoder() {
-        let of = |errors| {
-            let target = Target { device: "rif-2t", share: 70, errors };
+        let of = |form| {
+            let target = Target { device: "rif-2t", share: 70, form };
             target.config(Scale { tiny: true }).unwrap_or_else(|_| panic!("rif-2t is sound"))
         };
-        let (with, without) = (of(Errors::HoursOld), of(Errors::None));
+        let (with, without) = (of(Form::HoursOld), of(Form::NoErrors));
         let errors = with.errors.expect("it has errors");
         assert!(
             without.errors.is_none() && without.ecc.decode.0 == errors.iteration.0 / 4,
