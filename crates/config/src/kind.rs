@@ -28,7 +28,7 @@ const PAGE: [&str; 19] = [
     "ftl.gc",
     "host.transfer",
     "age.free",
-    "faults",
+    "faults.rebuild_rate",
 ];
 
 /// Keys and tables that only pblk reads.

@@ -61,8 +61,8 @@ impl Target {
         let none: [&str; 0] = [];
         let config = match (scale.tiny, self.form) {
             (false, _) => resolve(self.device, schemes, &none, sets),
-            (true, Form::OfPreset | Form::Page) => resolve("tiny", &[], &none, &[]),
-            (true, Form::Pblk) => resolve("tiny-pblk", schemes, &none, &[]),
+            (true, Form::OfPreset | Form::Page) => resolve("tiny", &none, &none, &none),
+            (true, Form::Pblk) => resolve("tiny-pblk", &none, &none, &none),
             (true, _) => resolve(self.device, schemes, &none, &[sets, &["geometry.blocks=64"]].concat()),
         }?
         .config;

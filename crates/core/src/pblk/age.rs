@@ -41,7 +41,7 @@ impl<O: Observer> Pblk<O> {
         let mut left = sectors;
         while left > 0 {
             if self.open_is_full() {
-                assert!(self.next_line_at_once(), "the capacity leaves free lines");
+                assert!(self.begin_line_at_once(), "the capacity leaves free lines");
             }
             let (first, room) = self.open_room();
             let count = room.min(left);
@@ -149,7 +149,7 @@ impl<O: Observer> Pblk<O> {
         self.reuse_slots(1);
         self.insert_user(lpn);
         self.state.limiter.user_enters(1, 0);
-        self.write_at_once(false) && self.free_at_once()
+        self.write_and_free()
     }
 
     /// Move a valid sector of a victim. Returns whether there was one, and room for it.
@@ -158,7 +158,7 @@ impl<O: Observer> Pblk<O> {
         loop {
             if let Some(victim) = source {
                 if self.move_of(victim) {
-                    return self.write_at_once(false) && self.free_at_once();
+                    return self.write_and_free();
                 }
                 let line = victim.line;
                 *source = None;
@@ -214,7 +214,7 @@ impl<O: Observer> Pblk<O> {
 
     /// Free the lines that nothing refers to. Lines without valid sectors are victims at once.
     #[inline]
-    fn free_at_once(&mut self) -> bool {
+    fn free_at_once(&mut self) {
         while let Some(line) = self.state.lines.first(super::lines::Group::Full) {
             self.state.lines.choose(line);
             self.release(line, 1);
@@ -225,7 +225,16 @@ impl<O: Observer> Pblk<O> {
             }
             self.limits_at_once();
         }
-        true
+    }
+
+    /// Write the whole units of the ring, and free what can be freed. Returns whether lines are left.
+    #[inline]
+    fn write_and_free(&mut self) -> bool {
+        let written = self.write_at_once(false);
+        if written {
+            self.free_at_once();
+        }
+        written
     }
 
     /// End a pass: move the rest of a victim, write what is in the ring, and let the map point to the device.

@@ -325,9 +325,6 @@ fn check(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     let blocks_wear = !matches!(c.policy.erase_scheme, EraseSchemeConfig::Fixed(_));
     faults::config::check(&c.faults, &c.fault, g, blocks_wear)?;
     c.check_errors()?;
-    if c.faults.rebuild_rate.is_some() {
-        return refuse("faults.rebuild_rate", "pblk has no parity from which data could be computed");
-    }
     c.age.check()
 }
 

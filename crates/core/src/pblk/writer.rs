@@ -621,7 +621,7 @@ impl<O: Observer> Pblk<O> {
     }
 
     /// Close the open line and begin the next in zero time. Returns false if there is none.
-    fn begin_line_at_once(&mut self) -> bool {
+    pub(super) fn begin_line_at_once(&mut self) -> bool {
         self.prepare_next();
         let Some(next) = &mut self.state.writer.next else { return false };
         let line = next.line;
@@ -677,10 +677,5 @@ impl<O: Observer> Pblk<O> {
     pub(super) fn open_room(&self) -> (Ppa, u32) {
         let open = &self.state.writer.open;
         (self.shape.unit_start(open.line, open.next), open.left * self.shape.array.write_unit)
-    }
-
-    /// Begin the next line in zero time for the fill.
-    pub(super) fn next_line_at_once(&mut self) -> bool {
-        self.begin_line_at_once()
     }
 }
