@@ -226,6 +226,7 @@ impl SeriesPoint {
             write_max_ns: interval.write.max_ns,
             free_blocks: gauges.map(|g| g.free_blocks),
             buffer_fill: gauges.map(|g| g.buffer_fill),
+            user_limit: gauges.and_then(|g| g.user_limit),
             queue_depth: gauges.map(|g| g.queue_depth),
             collections: gauges.map(|g| g.collections),
             erases: gauges.map(|g| g.erases),

@@ -271,6 +271,8 @@ pub struct SeriesPoint {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer_fill: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_limit: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collections: Option<u64>,

@@ -104,7 +104,7 @@ fn the_series_file_has_a_row_an_interval_and_nulls_where_nobody_looked() {
     let fine = Some(Span(1_000));
     let options = RecorderOptions { fine, ..RecorderOptions::default() };
     let mut recorder = Recorder::new(&["a".to_string()], options);
-    let gauges = Gauges { free_blocks: 9, buffer_fill: 0.25, ..Gauges::default() };
+    let gauges = Gauges { free_blocks: 9, buffer_fill: 0.25, user_limit: Some(0.5), ..Gauges::default() };
     recorder.gauge(SimTime(10), &gauges);
     recorder.groups(2, 1, [500, 0].into_iter());
     recorder.groups(1, 0, [1_000, 250].into_iter());
@@ -130,6 +130,7 @@ fn the_series_file_has_a_row_an_interval_and_nulls_where_nobody_looked() {
     assert_eq!(column(&rows[0], "free_blocks"), Field::ULong(9));
     assert_eq!(column(&rows[0], "buffer_fill"), Field::Double(0.25));
     assert_eq!(column(&rows[1], "buffer_fill"), Field::Null);
+    assert_eq!(column(&rows[0], "user_limit"), Field::Double(0.5));
     assert_eq!((number(&rows[0], "most_in_group"), number(&rows[0], "groups_collecting")), (2, 0));
     let Field::ListInternal(planes) = column(&rows[0], "planes_collecting") else { panic!("not a list") };
     assert_eq!(planes.elements(), [Field::Double(1.5), Field::Double(0.25)]);

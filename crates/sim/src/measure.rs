@@ -359,6 +359,7 @@ impl Run<'_> {
         let gauges = Gauges {
             free_blocks: levels.free_extents * blocks,
             buffer_fill: levels.buffer_fill,
+            user_limit: levels.user_limit,
             queue_depth: u64::from(device.outstanding()),
             collections: counters.collections,
             erases: counters.erases * blocks - counters.blocks_spared,

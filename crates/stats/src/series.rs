@@ -22,6 +22,8 @@ pub struct Gauges {
     pub free_blocks: u64,
     /// Filled part of the write buffer, 0 to 1.
     pub buffer_fill: f64,
+    /// Share of the write buffer that users may have, where a rate limiter sets it.
+    pub user_limit: Option<f64>,
     /// Host commands in the device.
     pub queue_depth: u64,
     /// Collections finished.

@@ -282,6 +282,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Gauges {
             free_extents: self.state.extents.free_total(&self.shape.layout),
             buffer_fill: f64::from(b.held()) / f64::from(b.capacity().max(1)),
+            user_limit: None,
             collecting: self.state.gc.under_way,
         }
     }

@@ -192,9 +192,12 @@ impl<O: Observer> Pblk<O> {
     /// The current levels.
     pub fn gauges(&self) -> Gauges {
         let (user, gc) = self.state.limiter.counted();
+        let (user_max, _) = self.state.limiter.limits();
+        let of_ring = |slots: u32| f64::from(slots) / f64::from(self.shape.provision.ring);
         Gauges {
             free_extents: u64::from(self.state.lines.free_chunks),
-            buffer_fill: f64::from(user + gc) / f64::from(self.shape.provision.ring),
+            buffer_fill: of_ring(user + gc),
+            user_limit: Some(of_ring(user_max)),
             collecting: self.state.collector.victims(),
         }
     }

@@ -15,9 +15,10 @@ const SIDE: [(&str, Kind); 7] = [
     ("max_ns", Kind::Number),
 ];
 
-const GAUGES: [(&str, Kind); 7] = [
+const GAUGES: [(&str, Kind); 8] = [
     ("free_blocks", Kind::Number),
     ("buffer_fill", Kind::Float),
+    ("user_limit", Kind::Float),
     ("queue_depth", Kind::Number),
     ("collections", Kind::Number),
     ("erases", Kind::Number),
@@ -35,7 +36,7 @@ const GROUPS: [(&str, Kind); 3] = [
 ///
 /// Columns: `at_ns`, `length_ns`; then `requests`, `iops`, `mean_ns`, `p50_ns`, `p99_ns`,
 /// `p999_ns`, `max_ns`, each prefixed with `read_` and with `write_`; then the gauges, which
-/// are null in intervals without a report. Collections, erases and programs count from the
+/// are null in intervals without a report; `user_limit` also on drives without a rate limiter. Collections, erases and programs count from the
 /// start. The last columns are null without parity: `most_in_group`, the most planes of one
 /// group that collected at once; `groups_collecting`, the groups with a collecting plane at the
 /// end of the interval; and `planes_collecting`, a list with the number of collecting planes of
@@ -68,6 +69,10 @@ impl<W: Write + Send> SeriesWriter<W> {
             Some(g) => {
                 c.number(g.free_blocks);
                 c.float(g.buffer_fill);
+                match g.user_limit {
+                    Some(share) => c.float(share),
+                    None => c.null(),
+                }
                 [g.queue_depth, g.collections, g.erases, g.programs_user, g.programs_total]
                     .into_iter()
                     .for_each(|n| c.number(n));

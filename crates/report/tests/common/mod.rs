@@ -74,6 +74,7 @@ fn gauges(index: u64) -> Gauges {
     Gauges {
         free_blocks: 1_000 - index % 100,
         buffer_fill: 0.5,
+        user_limit: None,
         queue_depth: 3,
         collections: index / 100,
         erases: index / 100,
