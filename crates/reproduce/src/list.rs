@@ -46,11 +46,13 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "hpca24/channel",
     "hpca24/tail",
     "hpca24/ultra-large",
+    "tos22/pblk",
     "composed/erases",
     "composed/together",
     "composed/suspension",
     "composed/limits",
     "composed/death",
+    "composed/pblk",
 );
 
 /// Reads the text of an experiment file; messages call it `name`.
