@@ -155,8 +155,9 @@ fn ageing_is_said_as_it_is_done() {
     assert!(said.contains("then overwritten as the workload writes"), "{said}");
     let said = of(trace, "uniform");
     assert!(said.contains("then overwritten at random, a mapping unit at a time (age.overwrites)"), "{said}");
-    // A job ages the drive with its own writes; the device's setting is only for traces.
     let said = of(JOB, "uniform");
+    assert!(said.contains("then overwritten at random"), "{said}");
+    let said = of(JOB, "uniform-traces");
     assert!(said.contains("then overwritten as the workload writes"), "{said}");
 }
 

@@ -161,7 +161,7 @@ pub struct AgeConfig {
     /// - Read by: preconditioning (`sim::experiment`)
     #[serde(with = "quantity::fraction")]
     pub fill: f64,
-    /// What overwrites the drive before a trace. A generated job ages the drive by what it writes.
+    /// What overwrites the drive before the workload.
     ///
     /// - Read by: preconditioning (`sim::precondition`)
     pub overwrites: Overwrites,
@@ -238,14 +238,16 @@ impl AgeConfig {
     }
 }
 
-/// What brings a filled drive to its steady state before a trace.
+/// What brings a filled drive to its steady state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Overwrites {
-    /// The trace's own writes, folded onto what is filled, lap after lap.
+    /// The workload's own writes. Those of a trace are folded onto what is filled, lap after lap.
     Workload,
     /// Single mapping units, uniformly at random over what is filled.
     Uniform,
+    /// As `uniform` before a trace, and as `workload` before generated jobs.
+    UniformTraces,
 }
 
 /// The host side.

@@ -11,6 +11,7 @@
 //! - [`ftl`]: the tables of the translation layer, without time: addresses, map, extents, write
 //!   buffer, stripes;
 //! - [`front`]: what stands between the host and a translation layer: commands, the controller, the host link;
+//! - [`medium`]: the bytes on flash and in the write buffer, or none;
 //! - `overwrites`: the writes that age a drive in zero time, and when write amplification is steady;
 //! - [`figures`]: what a drive tells of itself, whichever translation layer it has;
 //! - [`device`]: a controller that maps pages; it combines the above into one state machine without clock, thread or I/O;
@@ -37,6 +38,7 @@ pub mod figures;
 pub mod flash;
 pub mod front;
 pub mod ftl;
+pub mod medium;
 pub mod nand;
 pub mod observer;
 mod overwrites;

@@ -26,7 +26,11 @@ pub struct ModelChange {
 pub const CHANGES: [ModelChange; 12] = [
     ModelChange { version: 1, choices: &[], from_units: 0 },
     ModelChange { version: 2, choices: &[], from_units: 0 },
-    ModelChange { version: 3, choices: &["age.overwrites.uniform"], from_units: 0 },
+    ModelChange {
+        version: 3,
+        choices: &["age.overwrites.uniform", "age.overwrites.uniform-traces"],
+        from_units: 0,
+    },
     ModelChange {
         version: 4,
         choices: &["policy.redundancy.rain", "policy.gc_schedule.preemptive.states.four"],

@@ -172,7 +172,7 @@ impl Past<'_> {
     pub fn key(&self, config: &DeviceConfig, seed: u64) -> u64 {
         let Past { kind, filled, capacity, identity, .. } = self;
         let how = match kind {
-            PastKind::Steady if !self.is_uniform(config) => *identity,
+            PastKind::Steady if !is_uniform(self.workload, config) => *identity,
             PastKind::Steady => "uniform units",
             _ => "units at random",
         };
@@ -233,10 +233,6 @@ impl Past<'_> {
             self.tell(report, past);
         }
         Ok(device)
-    }
-
-    fn is_uniform(&self, config: &DeviceConfig) -> bool {
-        overwrites(self.workload, config) == Overwrites::Uniform
     }
 
     /// Record the report on overwriting, if the past includes it.
@@ -310,9 +306,9 @@ pub fn ageing(
     unit: u64,
     seed: u64,
 ) -> Result<Ageing, WorkloadError> {
-    match overwrites(workload, config) {
-        Overwrites::Uniform => Ok(Ageing::Uniform { region: 0..filled, bytes: unit as u32 }),
-        Overwrites::Workload => workload.ageing(capacity, filled, seed),
+    match is_uniform(workload, config) {
+        true => Ok(Ageing::Uniform { region: 0..filled, bytes: unit as u32 }),
+        false => workload.ageing(capacity, filled, seed),
     }
 }
 
@@ -339,12 +335,12 @@ pub fn overwrite(
     Ok(report)
 }
 
-/// The overwrites of a filled drive before this workload. A job ages the drive with its own
-/// writes; for a trace the configuration decides.
-pub fn overwrites(workload: &WorkloadSpec, config: &DeviceConfig) -> Overwrites {
-    match workload {
-        WorkloadSpec::Jobs { .. } => Overwrites::Workload,
-        WorkloadSpec::Trace(_) => config.age.overwrites,
+/// Whether a filled drive is overwritten uniformly before this workload, instead of by the workload's own writes.
+pub fn is_uniform(workload: &WorkloadSpec, config: &DeviceConfig) -> bool {
+    match config.age.overwrites {
+        Overwrites::Workload => false,
+        Overwrites::Uniform => true,
+        Overwrites::UniformTraces => matches!(workload, WorkloadSpec::Trace(_)),
     }
 }
 

@@ -292,8 +292,10 @@ fn a_trace_ages_the_drive_as_the_configuration_says() {
         result.past.report.as_ref().map(|r| (r.programs, r.waf.to_bits()))
     };
     assert_ne!(aged(Overwrites::Workload, &trace), aged(Overwrites::Uniform, &trace));
-    let generated = job("randwrite,bs=4k,iodepth=4,number_ios=200");
-    assert_eq!(aged(Overwrites::Workload, &generated), aged(Overwrites::Uniform, &generated));
+    assert_eq!(aged(Overwrites::UniformTraces, &trace), aged(Overwrites::Uniform, &trace));
+    let generated = job("randwrite,bs=16k,iodepth=4,number_ios=200,random_distribution=zipf:1.1");
+    assert_ne!(aged(Overwrites::Workload, &generated), aged(Overwrites::Uniform, &generated));
+    assert_eq!(aged(Overwrites::Workload, &generated), aged(Overwrites::UniformTraces, &generated));
 }
 
 /// If every drive has `age.free`, a workload that writes starts on scattered drives,

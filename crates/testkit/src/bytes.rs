@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use tailcut_core::address::Lpn;
-use tailcut_core::device::medium::filled_bytes;
+use tailcut_core::medium::filled_bytes;
 use tailcut_units::random::mix;
 use tailcut_units::{Command, HostOp};
 

@@ -122,7 +122,7 @@ pub fn small_drive() -> DeviceConfig {
         },
         age: AgeConfig {
             fill: 1.0,
-            overwrites: Overwrites::Uniform,
+            overwrites: Overwrites::UniformTraces,
             free: None,
             pe_cycles: None,
             retention: None,

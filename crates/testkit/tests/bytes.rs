@@ -6,10 +6,10 @@
 
 use tailcut_core::address::{Lpn, Ppa};
 use tailcut_core::device::config::DeviceConfig;
-use tailcut_core::device::medium::{Kind, filled_bytes};
 use tailcut_core::device::{Device, InMemory, Medium, NoData};
 use tailcut_core::ftl::config::{CopyMode, ExtentKind};
 use tailcut_core::ftl::map::Place;
+use tailcut_core::medium::{Kind, filled_bytes};
 use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_testkit::swarm::{self, Case, Plan, member};
 use tailcut_testkit::{parity_drive, small_drive};

@@ -39,7 +39,9 @@ fn outcome(table: &Table) -> Result<Outcome, String> {
     } else {
         device.fill(filled);
         match config.age.overwrites {
-            Overwrites::Uniform => device.overwrite_uniform(Until::Steady, &(0..filled), 4096, &mut |_| true),
+            Overwrites::Uniform | Overwrites::UniformTraces => {
+                device.overwrite_uniform(Until::Steady, &(0..filled), 4096, &mut |_| true)
+            }
             Overwrites::Workload => {
                 let offsets = (0..).map(|i: u64| i * 4096 % (9 << 20));
                 let mut writes = offsets.map(|offset| Command { op: HostOp::Write, offset, bytes: 4096 });

@@ -3,9 +3,8 @@
 use super::summary::Finished;
 use std::fmt::Write;
 use tailcut_core::device::Capacity;
-use tailcut_core::device::config::Overwrites;
 use tailcut_report::text::{grouped, percent};
-use tailcut_sim::{Experiment, PastKind, Plan, SchemeSpec, overwrites};
+use tailcut_sim::{Experiment, PastKind, Plan, SchemeSpec, is_uniform};
 use tailcut_units::Span;
 use tailcut_units::quantity::{human_bytes, human_time};
 use tailcut_workload::trace::{DeviceRule, Remap, TraceCounts, TraceInfo};
@@ -69,11 +68,11 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
 
 /// How a filled drive is overwritten to reach its steady state, in words.
 fn overwritten(experiment: &Experiment) -> String {
-    let way = |overwrites: Overwrites| match overwrites {
-        Overwrites::Workload => "as the workload writes",
-        Overwrites::Uniform => "at random, a mapping unit at a time (age.overwrites)",
+    let way = |uniform: bool| match uniform {
+        false => "as the workload writes",
+        true => "at random, a mapping unit at a time (age.overwrites)",
     };
-    alike_or_each(experiment, |s| way(overwrites(experiment.workload, &s.config)).to_string())
+    alike_or_each(experiment, |s| way(is_uniform(experiment.workload, &s.config)).to_string())
 }
 
 /// A property of the schemes: once if all schemes share it, else by scheme.

@@ -1,9 +1,9 @@
 //! A description of what a drive that makes no progress waits for.
 
 use super::drive::Device;
-use super::medium::Medium;
 use super::work::Work;
 use crate::containers::NONE;
+use crate::medium::Medium;
 use crate::observer::Observer;
 use std::fmt::Write;
 

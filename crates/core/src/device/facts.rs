@@ -1,10 +1,10 @@
 //! Which part of the device handles each fact that the flash returns.
 
 use super::drive::{Deferred, Device};
-use super::medium::Medium;
 use crate::address::BusyUnit;
 use crate::device::work::Work;
 use crate::flash::{Fact, HostOpEnded, OpId, Submitted};
+use crate::medium::Medium;
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestEvent, RequestStep, WriteEvent, WriteStep};
 use tailcut_units::SimTime;

@@ -2,7 +2,6 @@
 //! without data none of them does anything.
 
 use super::drive::{Device, State};
-use super::medium::{Below, Kind, Medium, Oob, Size};
 use super::shape::Shape;
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
@@ -12,6 +11,7 @@ use crate::device::write::state::Source;
 use crate::device::write::stripe::{Basis, Member};
 use crate::flash::OpId;
 use crate::ftl::map::Place;
+use crate::medium::{Below, Kind, Medium, Oob, Size};
 use crate::nand::OpKind;
 use crate::observer::Observer;
 use std::ops::Range;
@@ -125,7 +125,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         for i in 0..g.count {
             let (lpn, source) = s.write.members[(write_unit * upr + i) as usize];
             match source {
-                Source::Slot(slot) => self.medium.program_slot(g.ppa + i, slot, lpn),
+                Source::Slot(slot) => self.medium.program_slot(g.ppa + i, slot, lpn, Kind::Wear),
                 Source::Flash(from) => self.medium.program_staged(g.ppa + i, from, lpn, Kind::Gc),
                 Source::Member(_) => unreachable!("members of stripes are above"),
             }
@@ -439,7 +439,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (_, source) = s.write.members[(write_unit * self.shape.layout.units_per_row) as usize];
         let Member { unit, slot, .. } = s.parity.stripes.members[source.member()];
         if slot != NONE {
-            return self.medium.program_slot(ppa, slot, unit);
+            return self.medium.program_slot(ppa, slot, unit, Kind::Wear);
         }
         let oob = Oob::parity(unit, self.members_of_parity(unit, job));
         self.medium.program_xor(accs_of(job).0, ppa, oob);

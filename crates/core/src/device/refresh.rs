@@ -1,9 +1,9 @@
 //! Refreshing: extents whose data are old are collected, whatever they hold.
 
 use super::drive::Device;
-use super::medium::Medium;
 use crate::containers::NONE;
 use crate::containers::timers::UNSET;
+use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::policy::background::Refreshing;
 use serde::{Deserialize, Serialize};

@@ -1,13 +1,13 @@
 //! Scrubbing: in idle time, units that collection has moved are read again.
 
 use super::drive::Device;
-use super::medium::Medium;
 use crate::address::Ppa;
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use crate::containers::timers::UNSET;
 use crate::device::work::Work;
 use crate::flash::OpId;
+use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::policy::background::Scrubbing;
 use serde::{Deserialize, Serialize};

@@ -1,13 +1,13 @@
 //! Snapshots: an aged drive's map and extents, or a whole drive in the middle of a run.
 
 use super::drive::{Device, State};
-use super::medium::Medium;
 use crate::address::Lpn;
 use crate::config::DeviceConfig;
 use crate::figures::AgeReport;
 use crate::flash::FlashState;
 use crate::ftl::extents::Extents;
 use crate::ftl::map::{MapState, Place};
+use crate::medium::Medium;
 use crate::nand::blocks::Blocks;
 use crate::observer::Observer;
 use crate::snapshot::{self, Kind, SnapshotError, damaged, whole_key};

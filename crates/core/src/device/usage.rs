@@ -1,8 +1,8 @@
 //! How long the parts of the drive were in use.
 
 use super::drive::Device;
-use super::medium::Medium;
 use crate::figures::Usage;
+use crate::medium::Medium;
 use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {

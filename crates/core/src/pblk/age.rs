@@ -8,6 +8,7 @@ use super::drive::Pblk;
 use crate::address::{Lpn, Ppa};
 use crate::figures::{AgeReport, Until};
 use crate::ftl::map::Place;
+use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::overwrites::{self, BATCH, Windows};
 use std::ops::Range;
@@ -28,7 +29,7 @@ struct Source {
     at: u32,
 }
 
-impl<O: Observer> Pblk<O> {
+impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Write the first `bytes` of the host's addresses once, in order, at time 0. The drive must be new.
     pub fn fill(&mut self, bytes: u64) {
         assert_eq!(self.map.state.filled, 0, "a drive is filled once, when new");
@@ -36,7 +37,8 @@ impl<O: Observer> Pblk<O> {
         if self.state.lines.some_bad() {
             let mut source = None;
             (0..sectors).for_each(|lpn| _ = self.write_user_at_once(Lpn(lpn), &mut source));
-            return self.come_to_rest(source);
+            self.come_to_rest(source);
+            return self.data_adopted();
         }
         let mut left = sectors;
         while left > 0 {
@@ -50,6 +52,7 @@ impl<O: Observer> Pblk<O> {
             left -= count;
         }
         self.map.filled(sectors);
+        self.data_adopted();
     }
 
     /// Overwrite uniformly at random, `bytes` at a time, inside `region`, in zero time. The drive must be at rest.
@@ -133,6 +136,7 @@ impl<O: Observer> Pblk<O> {
             }
         }
         self.come_to_rest(source);
+        self.data_adopted();
         let done = programs(self) - programmed;
         AgeReport { programs: done, waf: windows.amplification(users, done), steady, analytic: false }
     }

@@ -4,9 +4,10 @@ use super::drive::Pblk;
 use super::lines::State;
 use crate::address::{Lpn, Ppa};
 use crate::ftl::map::Place;
+use crate::medium::Medium;
 use crate::observer::Observer;
 
-impl<O: Observer> Pblk<O> {
+impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Check every law over the whole state.
     ///
     /// # Errors

@@ -18,6 +18,7 @@ use crate::containers::slab::Slab;
 use crate::containers::timers::UNSET;
 use crate::flash::{FlashCommand, OpId, Target};
 use crate::ftl::map::Place;
+use crate::medium::Medium;
 use crate::observer::Observer;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -127,7 +128,7 @@ impl Collector {
     }
 }
 
-impl<O: Observer> Pblk<O> {
+impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Let the collector look for victims at its next period.
     pub(super) fn wake_collection(&mut self) {
         if self.state.collector.look_at == UNSET {
@@ -487,6 +488,7 @@ impl<O: Observer> Pblk<O> {
             let place = s.ring.insert(lpn, Origin::Gc);
             let slot = s.ring.slot(place);
             self.map.set_buffer(lpn, slot);
+            self.data_moved(slot, lpn, sector);
             self.invalidate(sector);
         } else {
             s.ring.insert(Lpn::NONE, Origin::Gc);

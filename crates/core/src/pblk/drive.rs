@@ -17,6 +17,7 @@ use crate::flash::setup::check_suspension;
 use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup};
 use crate::front::Completion;
 use crate::ftl::map::{Map, Place};
+use crate::medium::{Medium, NoData};
 use crate::nand::blocks::Blocks;
 use crate::observer::Observer;
 use crate::policy::schedule::SchedulePolicy;
@@ -39,11 +40,12 @@ pub(super) const TIMER_WRITES: usize = 4;
 pub(super) const TIMER_RARE: usize = 5;
 
 /// A drive under pblk and its state. See the module's documentation.
-pub struct Pblk<O: Observer = ()> {
+pub struct Pblk<O: Observer = (), M: Medium = NoData> {
     pub(super) shape: Shape,
     pub(super) map: Map,
     pub(super) flash: Flash<O>,
     pub(super) state: State,
+    pub(super) medium: M,
 }
 
 /// The variable state above the flash, without the map's arrays.
@@ -73,6 +75,21 @@ impl<O: Observer> Pblk<O> {
     /// # Errors
     /// The key at fault, and what is allowed.
     pub fn new(config: &DeviceConfig, seed: u64, observer: O) -> Result<Pblk<O>, ConfigProblem> {
+        Pblk::with_medium(config, seed, observer, NoData)
+    }
+}
+
+impl<O: Observer, M: Medium> Pblk<O, M> {
+    /// As [`Pblk::new`], over a medium.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn with_medium(
+        config: &DeviceConfig,
+        seed: u64,
+        observer: O,
+        medium: M,
+    ) -> Result<Pblk<O, M>, ConfigProblem> {
         let shape = Shape::new(config, seed)?;
         let (p, x) = (&config.policy, &shape.context);
         let schedule = SchedulePolicy::new(&p.schedule, x).map_err(of_policy("schedule"))?;
@@ -132,7 +149,8 @@ impl<O: Observer> Pblk<O> {
             failures: Failures::default(),
             counters: Counters::default(),
         };
-        let mut drive = Pblk { shape, map, flash, state };
+        let medium = super::payload::attached(medium, &shape, &state);
+        let mut drive = Pblk { shape, map, flash, state, medium };
         drive.open_first_line();
         drive.set_rare_timer();
         Ok(drive)
@@ -330,9 +348,9 @@ impl<O: Observer> Pblk<O> {
     }
 
     /// Replace the observer.
-    pub fn observed_by<P: Observer>(self, observer: P) -> Pblk<P> {
-        let Pblk { shape, map, flash, state } = self;
-        Pblk { shape, map, flash: flash.observed_by(observer), state }
+    pub fn observed_by<P: Observer>(self, observer: P) -> Pblk<P, M> {
+        let Pblk { shape, map, flash, state, medium } = self;
+        Pblk { shape, map, flash: flash.observed_by(observer), state, medium }
     }
 
     /// Return the observer and drop the drive.

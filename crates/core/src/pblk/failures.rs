@@ -13,6 +13,7 @@ use crate::containers::timers::UNSET;
 use crate::figures::{BlockReport, FaultReport, ReadOnly};
 use crate::flash::OpId;
 use crate::ftl::map::Place;
+use crate::medium::Medium;
 use crate::nand::blocks::BlockCounts;
 use crate::observer::{Change, Observer};
 use serde::{Deserialize, Serialize};
@@ -32,7 +33,7 @@ pub(super) struct Failures {
     pub read_only: Option<ReadOnly>,
 }
 
-impl<O: Observer> Pblk<O> {
+impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Handle a program that has failed, of which the host hears now.
     #[cold]
     pub(super) fn program_failed(&mut self, unit: &Unit) {

@@ -14,6 +14,7 @@ use crate::containers::slab::Slab;
 use crate::containers::timers::UNSET;
 use crate::flash::{Fact, FlashCommand, OpId, Owner, Submitted};
 use crate::front::{Arrived, Completion, LinkWay, QueueFull, Ring as Fifo, Server};
+use crate::medium::Medium;
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestEvent, RequestStep, RingWait};
 use serde::{Deserialize, Serialize};
@@ -158,7 +159,7 @@ impl Interface {
     }
 }
 
-impl<O: Observer> Pblk<O> {
+impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Whether a further command would be accepted now.
     #[inline]
     pub fn has_place(&self) -> bool {
@@ -185,6 +186,23 @@ impl<O: Observer> Pblk<O> {
         command: Command,
         tag: u64,
     ) -> Result<u64, QueueFull> {
+        self.submit_write(at, wanted, command, tag, &[])
+    }
+
+    /// Like [`Pblk::submit`], with the bytes of a write, which a medium with data stores: as many as the command says, or
+    /// none for zeros.
+    ///
+    /// # Errors
+    /// The queue is full.
+    #[inline]
+    pub fn submit_write(
+        &mut self,
+        at: SimTime,
+        wanted: SimTime,
+        command: Command,
+        tag: u64,
+        data: &[u8],
+    ) -> Result<u64, QueueFull> {
         if !self.has_place() {
             return Err(QueueFull);
         }
@@ -201,6 +219,7 @@ impl<O: Observer> Pblk<O> {
         r.host.begin(index, tag, command, [wanted, at]);
         r.host.charge_host(self.shape.host.submit_latency);
         s.interface.arrived.push(&mut s.timers, at.0 + self.shape.host.submit_latency.0, id);
+        self.data_submitted(id, data);
         self.observe_request(id, RequestStep::Submitted { command, wanted });
         Ok(index)
     }
@@ -355,9 +374,15 @@ impl<O: Observer> Pblk<O> {
                 let mut next = Some(op);
                 while let Some(op) = next {
                     next = self.flash.end(op);
-                    let FlashCommand { kind, owner, .. } = self.flash.op(op).cmd;
+                    let FlashCommand { kind, owner, extent: line, .. } = self.flash.op(op).cmd;
                     if self.flash.has_failed(op) {
                         self.state.writer.note_failure(owner.into());
+                    } else if M::HOLDS_DATA {
+                        match Work::from(owner) {
+                            Work::Unit(id) => self.data_programmed(&self.state.writer.unit(id)),
+                            Work::Erase(position) => self.data_erased(line, position),
+                            work => unreachable!("{work:?} changes nothing on flash"),
+                        }
                     }
                     self.flash.free(op);
                     if kind == OpKind::Program {
@@ -415,7 +440,9 @@ impl<O: Observer> Pblk<O> {
             s.counters.gc_blocked_reads += u64::from(met.collection);
             s.counters.queued_behind_reads += u64::from(met.queued_behind && !met.collection);
         }
-        completed(&r.host.completion(s.now, &[]));
+        let returns = M::HOLDS_DATA && r.host.command.op == HostOp::Read && r.host.status == Status::Ok;
+        let data = if returns { self.medium.read_data(id) } else { &[] };
+        completed(&r.host.completion(s.now, data));
         self.flash.track(id);
         s.interface.requests.give(id);
     }

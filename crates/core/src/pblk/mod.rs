@@ -18,6 +18,7 @@ mod failures;
 mod interface;
 pub mod limiter;
 pub mod lines;
+mod payload;
 pub mod provision;
 mod requests;
 pub mod ring;

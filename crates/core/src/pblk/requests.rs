@@ -6,6 +6,7 @@ use super::ring::{Entry, Origin, Place as RingPlace};
 use crate::address::{Lpn, Ppa};
 use crate::flash::{FlashCommand, OpId, Target};
 use crate::ftl::map::Place;
+use crate::medium::Medium;
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestStep, RingWait};
 use tailcut_units::{Cause, Occupant, Status};
@@ -13,15 +14,18 @@ use tailcut_units::{Cause, Occupant, Status};
 /// Map entries of the slots to be used again are fetched so many slots before.
 const SWITCHED_AHEAD: RingPlace = 16;
 
-impl<O: Observer> Pblk<O> {
+impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Look up a read, and send what is on flash to the device as one vector command.
     pub(super) fn read(&mut self, id: u32) {
         let sectors = self.sectors_of(id);
         let serial = self.state.interface.requests[id].host.index;
         let mut in_memory = 0;
+        self.data_asked(id);
         let mut ops = std::mem::take(&mut self.state.interface.scratch);
         for lpn in sectors.map(Lpn) {
-            match self.map.lookup(lpn) {
+            let place = self.map.lookup(lpn);
+            self.data_looked_up(id, lpn, place);
+            match place {
                 Place::Flash(sector) => {
                     let read = FlashCommand { tag: id, serial, ..FlashCommand::BLANK };
                     self.add_read(&mut ops, Occupant::UserRead, Work::Request(id), sector, lpn, read);
@@ -118,14 +122,15 @@ impl<O: Observer> Pblk<O> {
             self.note_unread(op);
         }
         self.note_read(op);
+        if failed {
+            self.state.interface.requests[id].host.status = Status::MediaError;
+        }
+        self.data_arrived(id, op);
         let ledger = self.flash.op(op).ledger;
         let bytes = self.end_read(op);
         let r = &mut self.state.interface.requests[id];
         r.remaining -= 1;
         let last = r.remaining == 0;
-        if failed {
-            r.host.status = Status::MediaError;
-        }
         let now = self.state.now;
         let (begin, end) = self.send_up(bytes);
         if last {
@@ -200,7 +205,8 @@ impl<O: Observer> Pblk<O> {
             }
             self.reuse_slots(count);
             for lpn in from..from + count {
-                self.insert_user(Lpn(lpn));
+                let (slot, before) = self.insert_user(Lpn(lpn));
+                self.data_entered(id, Lpn(lpn), slot, before);
             }
             let s = &mut self.state;
             s.limiter.user_enters(count, s.now);
@@ -228,14 +234,17 @@ impl<O: Observer> Pblk<O> {
         self.complete(id);
     }
 
-    /// Put a sector of a user into the ring, whose slot is free. Its old copy on flash is invalid at once.
+    /// Put a sector of a user into the ring, whose slot is free. Its old copy on flash is invalid at once. Returns the
+    /// slot, and where the sector was before.
     #[inline]
-    pub(super) fn insert_user(&mut self, lpn: Lpn) {
+    pub(super) fn insert_user(&mut self, lpn: Lpn) -> (u32, Place) {
         let place = self.state.ring.insert(lpn, Origin::User);
         let slot = self.state.ring.slot(place);
-        if let Place::Flash(old) = self.map.set_buffer(lpn, slot) {
+        let before = self.map.set_buffer(lpn, slot);
+        if let Place::Flash(old) = before {
             self.invalidate(old);
         }
+        (slot, before)
     }
 
     /// Note that the sector on flash is no longer valid.
@@ -321,6 +330,7 @@ impl<O: Observer> Pblk<O> {
             if let Place::Flash(old) = self.map.trim(Lpn(lpn)) {
                 self.invalidate(old);
             }
+            self.data_trimmed(Lpn(lpn));
             self.state.counters.trimmed += 1;
         }
         self.complete(id);

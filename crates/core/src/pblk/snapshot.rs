@@ -7,6 +7,7 @@ use crate::config::DeviceConfig;
 use crate::figures::AgeReport;
 use crate::flash::FlashState;
 use crate::ftl::map::MapState;
+use crate::medium::Medium;
 use crate::nand::blocks::Blocks;
 use crate::observer::Observer;
 use crate::snapshot::{self, Kind, SnapshotError, damaged, whole_key};
@@ -23,7 +24,7 @@ struct Aged {
     blocks: Blocks,
 }
 
-impl<O: Observer> Pblk<O> {
+impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Save the aged state. Every scheme with the same `key` can start from it. The drive must be at rest.
     ///
     /// # Errors
@@ -61,6 +62,7 @@ impl<O: Observer> Pblk<O> {
         }
         self.audit().map_err(|e| damaged(&e))?;
         self.limits_at_once();
+        self.data_adopted();
         Ok(aged.report)
     }
 
@@ -78,7 +80,9 @@ impl<O: Observer> Pblk<O> {
         let state = (&self.state, self.flash.state(), &self.map.state);
         snapshot::save(Kind::Whole, whole_key(config, seed), &state, &self.map, to)
     }
+}
 
+impl<O: Observer> Pblk<O> {
     /// Restore the drive that [`Pblk::snapshot`] has saved.
     ///
     /// # Errors

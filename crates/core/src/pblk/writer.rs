@@ -14,6 +14,7 @@ use super::shape::Shape;
 use crate::address::{Lpn, Ppa};
 use crate::containers::slab::Slab;
 use crate::flash::FlashCommand;
+use crate::medium::Medium;
 use crate::nand::OpKind;
 use crate::observer::Observer;
 use serde::{Deserialize, Serialize};
@@ -160,6 +161,11 @@ impl Writer {
         }
     }
 
+    /// A write unit under way.
+    pub fn unit(&self, id: u32) -> Unit {
+        self.units[id]
+    }
+
     /// The next unit of a line that takes data, and how many it takes; `None` if it is not the open one.
     pub fn room_of(&self, line: u32) -> Option<(u32, u32)> {
         (self.open.line == line).then_some((self.open.next, self.open.left))
@@ -180,7 +186,7 @@ impl Writer {
     }
 }
 
-impl<O: Observer> Pblk<O> {
+impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Open the first line of a new device, whose metadata are there when the first command comes.
     pub(super) fn open_first_line(&mut self) {
         self.prepare_next();

@@ -2,6 +2,7 @@
 
 use super::draw::{between, chance, one_of};
 use super::draw_flash::{draw_erases, draw_errors, draw_faults, draw_suspension};
+use crate::bytes::Bytes;
 use crate::replay::{Reached, Replay};
 use crate::small_drive;
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::figures::Until;
 use tailcut_core::ftl::config::FtlKind;
 use tailcut_core::ftl::map::Place;
+use tailcut_core::medium::{InMemory, Medium, NoData};
 use tailcut_core::nand::config::ChannelOrder;
 use tailcut_core::pblk::config::Kernel;
 use tailcut_core::pblk::{Pblk, Shape};
@@ -82,14 +84,25 @@ pub struct Outcome {
     pub reached: Reached,
 }
 
-/// Run random commands on the drive of a seed.
+/// Run random commands on the drive of a seed. One drive in three holds bytes.
 ///
 /// # Errors
 /// The first law that is broken.
 pub fn run(seed: u64) -> Result<Outcome, String> {
+    match seed % 3 {
+        0 => run_over(seed, InMemory::new()),
+        _ => run_over(seed, NoData),
+    }
+}
+
+/// Run random commands on the drive of a seed, over a medium.
+///
+/// # Errors
+/// The first law that is broken.
+pub fn run_over<M: Medium>(seed: u64, medium: M) -> Result<Outcome, String> {
     let config = draw(seed);
     let replay = Replay::new(&config, seed)?;
-    let mut drive = Pblk::new(&config, seed, replay).map_err(|e| e.to_string())?;
+    let mut drive = Pblk::with_medium(&config, seed, replay, medium).map_err(|e| e.to_string())?;
     let mut s = Stream::new(seed, "work pblk", 0);
     let bytes = drive.host_bytes();
     let filled = bytes * between(&mut s, 0, 4) / 4;
@@ -105,7 +118,9 @@ pub fn run(seed: u64) -> Result<Outcome, String> {
         held: (0..(filled / SECTOR) as u32).map(|sector| (sector, true)).collect(),
         touches: BTreeMap::new(),
         under_way: BTreeMap::new(),
+        bytes: M::HOLDS_DATA.then(|| Bytes::new(bytes, SECTOR, filled)),
         digest: 0,
+        submitted: 0,
         silent: 0,
     };
     let commands = between(&mut s, 200, 2_000);
@@ -175,14 +190,17 @@ pub fn run(seed: u64) -> Result<Outcome, String> {
 }
 
 /// A run under way.
-struct Run {
-    drive: Pblk<Replay>,
+struct Run<M: Medium> {
+    drive: Pblk<Replay, M>,
     /// By sector: whether it holds data; absent if commands that overlapped in time leave it open.
     held: BTreeMap<u32, bool>,
     /// By sector: commands under way that change it.
     touches: BTreeMap<u32, u32>,
     under_way: BTreeMap<u64, Command>,
+    /// What each byte may be, if the medium holds data.
+    bytes: Option<Bytes>,
     digest: u64,
+    submitted: u64,
     silent: u64,
 }
 
@@ -198,7 +216,7 @@ fn changes(c: &Command) -> std::ops::Range<u32> {
     }
 }
 
-impl Run {
+impl<M: Medium> Run<M> {
     fn submit(&mut self, at: u64, command: Command) -> Result<(), String> {
         self.until(at)?;
         while !self.drive.has_place() {
@@ -206,8 +224,13 @@ impl Run {
         }
         let now = self.drive.now().0.max(at);
         self.until(now)?;
-        let index =
-            self.drive.submit(SimTime(now), SimTime(at.min(now)), command, 7).map_err(|e| e.to_string())?;
+        let data = self.bytes.as_mut().map(|b| b.submit(self.submitted, &command)).unwrap_or_default();
+        let (now, wanted) = (SimTime(now), SimTime(at.min(now)));
+        let index = self.drive.submit_write(now, wanted, command, 7, &data).map_err(|e| e.to_string())?;
+        if index != self.submitted {
+            return Err(format!("submission {} got number {index}", self.submitted));
+        }
+        self.submitted += 1;
         self.under_way.insert(index, command);
         for sector in changes(&command) {
             let touches = self.touches.entry(sector).or_default();
@@ -235,9 +258,17 @@ impl Run {
             return Err(format!("no progress: {}", self.drive.describe_waiting()));
         }
         let mut ended = Vec::new();
+        let (bytes, mut of_bytes) = (&mut self.bytes, Ok(()));
         self.silent += self.drive.advance_to_completion(due, 1, &mut |c| {
             ended.push((c.index, c.arrived, c.completed, c.status, *c.ledger, c.tag));
+            if let Some(bytes) = bytes.as_mut().filter(|_| of_bytes.is_ok()) {
+                of_bytes = super::run::of_bytes(bytes, c);
+            }
         });
+        of_bytes?;
+        if let Some(fault) = self.drive.medium().faults().first() {
+            return Err(format!("the medium: {fault}"));
+        }
         for (index, arrived, completed, status, ledger, tag) in ended {
             self.silent = 0;
             let command = self.under_way.remove(&index).ok_or("a command ended twice")?;

@@ -195,7 +195,7 @@ fn work<O: Observer, M: Medium>(
 }
 
 /// Tell the oracle of bytes that a command ended.
-fn of_bytes(bytes: &mut Bytes, c: &Completion<'_>) -> Result<(), String> {
+pub(super) fn of_bytes(bytes: &mut Bytes, c: &Completion<'_>) -> Result<(), String> {
     match c.status {
         Status::Ok | Status::OutOfRange => bytes.ended(c.index, &c.command, c.data),
         Status::MediaError | Status::ReadOnly if c.data.is_empty() => {

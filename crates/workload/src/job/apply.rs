@@ -158,12 +158,22 @@ impl Draft {
 
     fn times(&mut self, key: &str, text: &str) -> Result<(), String> {
         let unit = if key == "thinktime" { MICROSECOND } else { SECOND };
+        if key == "startdelay"
+            && let Some((least, most)) = text.split_once('-')
+        {
+            let range = (value::time(least, unit)?, value::time(most, unit)?);
+            if range.0 > range.1 {
+                return Err(format!("`{least}` is more than `{most}`"));
+            }
+            self.spec.start_delay_ns = range;
+            return Ok(());
+        }
         let ns = value::time(text, unit)?;
         match key {
             // As in fio, 0 means no limit.
             "runtime" => self.spec.runtime_ns = Some(ns).filter(|ns| *ns > 0),
             "ramp_time" => self.spec.ramp_ns = ns,
-            "startdelay" => self.spec.start_delay_ns = ns,
+            "startdelay" => self.spec.start_delay_ns = (ns, ns),
             _ => self.spec.think_ns = ns,
         }
         Ok(())
@@ -242,7 +252,8 @@ fn allowed(key: &str) -> &'static str {
         "rate_process" => "linear or poisson",
         "io_submit_mode" => "inline or offload",
         "hot_sets" => "one (all jobs have their hot blocks at the same places) or per-job",
-        "runtime" | "ramp_time" | "startdelay" => TIME,
+        "runtime" | "ramp_time" => TIME,
+        "startdelay" => "a time, or a range of times as in 0-100ms; a bare number counts seconds",
         "thinktime" => "a time; a bare number counts microseconds",
         "size" | "io_size" | "offset" | "offset_increment" => EXTENT,
         "rwmixread" | "rwmixwrite" | "percentage_random" => "0 to 100 percent",

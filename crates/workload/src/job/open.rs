@@ -277,7 +277,8 @@ fn open_clone(
     let extents = extents(spec, capacity, region.end - region.start)?;
     let open_loop = spec.open_loop();
     let iops = spec.fully_paced().then(|| spec.directions().filter_map(|d| spec.paced_iops(d)).sum());
-    let before = spec.start_delay_ns + spec.ramp_ns;
+    let start = spec.start_ns(seed, id);
+    let before = start + spec.ramp_ns;
     let name = match spec.numjobs {
         1 => spec.name.clone(),
         _ => format!("{}.{number}", spec.name),
@@ -291,7 +292,7 @@ fn open_clone(
             // A job that starts late is measured from its start.
             ramp: Span(before),
             group,
-            start: Span(spec.start_delay_ns),
+            start: Span(start),
         },
         stream: JobStream::new(spec, region.clone(), extents, seed, id, Purpose::Run),
         writes: writes(spec, &region),

@@ -2,6 +2,7 @@
 
 use super::error::Place;
 use super::value::Extent;
+use tailcut_units::Stream;
 
 /// Index of reads in by-direction arrays.
 pub(super) const READ: usize = 0;
@@ -150,7 +151,8 @@ pub struct JobSpec {
     pub(super) runtime_ns: Option<u64>,
     pub(super) time_based: bool,
     pub(super) ramp_ns: u64,
-    pub(super) start_delay_ns: u64,
+    /// The least and the greatest delay before the job begins.
+    pub(super) start_delay_ns: (u64, u64),
     /// This job and the jobs after it begin when all jobs before them have ended.
     pub(super) stonewall: bool,
     pub(super) loops: u64,
@@ -160,6 +162,15 @@ pub struct JobSpec {
 }
 
 impl JobSpec {
+    /// When a clone begins, ns: at a seeded random point of the range.
+    pub(super) fn start_ns(&self, seed: u64, id: u64) -> u64 {
+        let (least, most) = self.start_delay_ns;
+        match most - least {
+            0 => least,
+            spread => least + Stream::new(self.randseed.unwrap_or(seed), "job.start", id).below(spread),
+        }
+    }
+
     /// A job with fio's defaults: `rw=read`, `bs=4k`, depth 1, the whole capacity once.
     pub(super) fn new(name: &str, place: Place) -> JobSpec {
         JobSpec {
@@ -191,7 +202,7 @@ impl JobSpec {
             runtime_ns: None,
             time_based: false,
             ramp_ns: 0,
-            start_delay_ns: 0,
+            start_delay_ns: (0, 0),
             stonewall: false,
             loops: 1,
             randseed: None,

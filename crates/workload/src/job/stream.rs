@@ -107,7 +107,7 @@ impl JobStream {
             let block = spec.single_block().map_or(1, u64::from);
             Pass::new(size / block, Stream::new(seed, order, id))
         });
-        let start = spec.start_delay_ns;
+        let start = spec.start_ns(seed, id);
         let schedules = std::array::from_fn(|d| {
             let purpose = ["job.arrival.read", "job.arrival.write", "job.arrival.trim"][d];
             let used = spec.mode.uses[d].then(|| Stream::new(seed, purpose, id));

@@ -2,8 +2,8 @@
 
 use crate::address::Ppa;
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
 use crate::ftl::extents::Writer;
+use crate::medium::Medium;
 use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {

@@ -4,7 +4,7 @@
 use crate::address::{Lpn, Ppa};
 use crate::device::capacity::kept_extents;
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
+use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::problem::{ConfigProblem, refuse};
 use tailcut_units::Stream;

@@ -3,8 +3,8 @@
 use super::precondition::Load;
 use crate::address::Lpn;
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
 use crate::figures::{AgeReport, Until};
+use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::overwrites::{self, BATCH};
 use std::ops::Range;

@@ -2,7 +2,7 @@
 
 use crate::address::BusyUnit;
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
+use crate::medium::Medium;
 use crate::nand::OpKind;
 use crate::observer::Observer;
 use tailcut_units::Occupant;

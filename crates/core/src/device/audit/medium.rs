@@ -5,9 +5,9 @@ use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::gc::collect::Collection;
-use crate::device::medium::Medium;
 use crate::ftl::extents::Seen;
 use crate::ftl::map::{InBuffer, Place};
+use crate::medium::Medium;
 use crate::nand::OpKind;
 use crate::observer::Observer;
 

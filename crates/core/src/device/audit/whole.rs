@@ -4,8 +4,8 @@ use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::gc::collect::Stage;
-use crate::device::medium::Medium;
 use crate::ftl::map::{InBuffer, Place};
+use crate::medium::Medium;
 use crate::observer::Observer;
 use tailcut_units::SimTime;
 

@@ -4,7 +4,6 @@
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
 use crate::device::parity::rebuild::Rebuild;
 use crate::device::work::Work;
 use crate::device::write::state::Source;
@@ -12,6 +11,7 @@ use crate::device::write::stripe::Member;
 use crate::flash::{FlashCommand, OpId};
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
+use crate::medium::Medium;
 use crate::observer::{Observer, RequestStep};
 use tailcut_units::{Ledger, Occupant, Status};
 

@@ -4,9 +4,9 @@
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
 use crate::device::parity::rebuild::Source;
 use crate::ftl::map::Place;
+use crate::medium::Medium;
 use crate::observer::Observer;
 use std::ops::Range;
 

@@ -5,10 +5,10 @@
 use crate::address::Ppa;
 use crate::containers::NONE;
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
 use crate::device::write::room::charge_stall;
 use crate::flash::OpId;
 use crate::ftl::extents::Writer;
+use crate::medium::Medium;
 use crate::observer::{Observer, WriteStep};
 use tailcut_units::{Occupant, ReadOnlyReason};
 

@@ -3,9 +3,9 @@
 use crate::address::Ppa;
 use crate::containers::NONE;
 use crate::device::drive::{Deferred, Device};
-use crate::device::medium::Medium;
 use crate::device::work::Work;
 use crate::flash::{OpId, Target};
+use crate::medium::Medium;
 use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {

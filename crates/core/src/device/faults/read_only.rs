@@ -2,8 +2,8 @@
 
 use crate::containers::NONE;
 use crate::device::drive::{Deferred, Device};
-use crate::device::medium::Medium;
 use crate::figures::ReadOnly;
+use crate::medium::Medium;
 use crate::observer::{Change, Observer};
 use std::collections::BTreeSet;
 use tailcut_units::{Cause, HostOp, ReadOnlyReason, SimTime, Status};

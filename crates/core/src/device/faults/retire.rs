@@ -3,8 +3,8 @@
 
 use crate::device::capacity::{LaneSize, room_of};
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
 use crate::figures::{BlockReport, FaultReport};
+use crate::medium::Medium;
 use crate::nand::blocks::Blocks;
 use crate::observer::Observer;
 use tailcut_units::ReadOnlyReason;

@@ -4,7 +4,7 @@ use crate::address::{BusyUnit, Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::{Deferred, Device};
 use crate::device::gc::gain::Gain;
-use crate::device::medium::Medium;
+use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::policy::gc_schedule::TOKEN;
 use crate::policy::gc_victim::VictimView;

@@ -3,8 +3,8 @@
 //! row. A lane whose collections go on like this would collect for ever.
 
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
 use crate::ftl::extents::Writer;
+use crate::medium::Medium;
 use crate::observer::Observer;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! How long the lanes of each group collected, which shows whether they collected one at a time.
 
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
+use crate::medium::Medium;
 use crate::observer::Observer;
 use serde::{Deserialize, Serialize};
 use tailcut_units::SimTime;

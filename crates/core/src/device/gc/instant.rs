@@ -3,8 +3,8 @@
 use super::collect::Stage;
 use crate::address::Ppa;
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
 use crate::ftl::open_row::OpenRow;
+use crate::medium::Medium;
 use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {

@@ -3,7 +3,7 @@
 
 use crate::containers::NONE;
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
+use crate::medium::Medium;
 use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {

@@ -3,7 +3,7 @@
 use crate::address::BusyUnit;
 use crate::device::drive::{Deferred, Device};
 use crate::device::gc::collect::Stage;
-use crate::device::medium::Medium;
+use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::policy::gc_schedule::SpaceView;
 use crate::policy::gc_scope::Scope;

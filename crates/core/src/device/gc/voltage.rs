@@ -3,7 +3,7 @@
 //! The choice is made when the erase of an extent is ordered, once for all its blocks, which remember it.
 
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
+use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::policy::erase_scheme::WriteLoad;
 

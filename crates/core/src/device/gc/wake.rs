@@ -2,8 +2,8 @@
 
 use crate::address::BusyUnit;
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
 use crate::ftl::config::ExtentKind;
+use crate::medium::Medium;
 use crate::nand::config::BusyKind;
 use crate::observer::Observer;
 use crate::policy::gc_scope::Scope;

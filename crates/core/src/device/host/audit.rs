@@ -2,8 +2,8 @@
 
 use crate::containers::NONE;
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
 use crate::device::work::Work;
+use crate::medium::Medium;
 use crate::observer::Observer;
 use tailcut_units::HostOp;
 

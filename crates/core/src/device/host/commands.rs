@@ -4,9 +4,9 @@
 use crate::address::Lpn;
 use crate::containers::slab::Slab;
 use crate::device::drive::{Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
-use crate::device::medium::Medium;
 use crate::flash::OpId;
 use crate::front::{Arrived, Completion, LinkWay, QueueFull, Ring, Server};
+use crate::medium::Medium;
 use crate::observer::{Observer, RequestStep};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

@@ -1,7 +1,7 @@
 //! The FLUSH command.
 
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
+use crate::medium::Medium;
 use crate::observer::Observer;
 use tailcut_units::{Cause, Status};
 

@@ -3,11 +3,11 @@
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
 use crate::device::work::Work;
 use crate::flash::{FlashCommand, OpId, Target};
 use crate::ftl::layout::RowPlace;
 use crate::ftl::map::Place;
+use crate::medium::Medium;
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestStep};
 use tailcut_units::{Occupant, Status};

@@ -2,7 +2,7 @@
 
 use crate::address::Lpn;
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
+use crate::medium::Medium;
 use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {

@@ -3,10 +3,10 @@
 
 use crate::address::Ppa;
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
 use crate::device::parity::rebuild::Source;
 use crate::device::work::Work;
 use crate::flash::OpId;
+use crate::medium::Medium;
 use crate::observer::Observer;
 use serde::{Deserialize, Serialize};
 use tailcut_units::Occupant;

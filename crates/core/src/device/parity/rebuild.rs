@@ -4,10 +4,10 @@
 use crate::address::{BusyUnit, Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
 use crate::device::work::Work;
 use crate::flash::{FlashCommand, OpId};
 use crate::ftl::config::CopyMode;
+use crate::medium::Medium;
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestStep};
 use crate::policy::read_path::BlockedView;

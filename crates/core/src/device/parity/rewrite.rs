@@ -10,8 +10,8 @@ use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::containers::timers::UNSET;
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
 use crate::ftl::map::Place;
+use crate::medium::Medium;
 use crate::observer::Observer;
 use serde::{Deserialize, Serialize};
 

@@ -3,13 +3,13 @@
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
 use crate::device::parity::rewrite::MOST_REWRITTEN;
 use crate::device::write::stripe::Member;
 use crate::ftl::buffer::DirtyList;
 use crate::ftl::map::Place;
 use crate::ftl::stripe_places::rotated;
 use crate::ftl::stripes::Stripes;
+use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::policy::wear::{WearVerdict, WearView};
 use serde::{Deserialize, Serialize};

@@ -3,9 +3,9 @@
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::gc::erase::Program;
-use crate::device::medium::Medium;
 use crate::device::work::Work;
 use crate::ftl::extents::Writer;
+use crate::medium::Medium;
 use crate::nand::OpKind;
 use crate::observer::Observer;
 

@@ -3,9 +3,9 @@
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
 use crate::ftl::buffer::DirtyList;
 use crate::ftl::map::{InBuffer, Place};
+use crate::medium::Medium;
 use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {

@@ -3,9 +3,9 @@
 
 use crate::address::{Lpn, Ppa};
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
 use crate::ftl::buffer::DirtyList;
 use crate::ftl::map::Place;
+use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::policy::flush::FlushVerdict;
 

@@ -2,8 +2,8 @@
 
 use crate::containers::NONE;
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
 use crate::flash::OpId;
+use crate::medium::Medium;
 use crate::observer::{Observer, RequestStep};
 use tailcut_units::{Cause, Ledger};
 

@@ -3,7 +3,6 @@
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
-use crate::device::medium::Medium;
 use crate::device::parity::rewrite::MOST_REWRITTEN;
 use crate::device::write::state::Source;
 use crate::device::write::stripe::{Job, Member};
@@ -11,6 +10,7 @@ use crate::flash::OpId;
 use crate::ftl::buffer::DirtyList;
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
+use crate::medium::Medium;
 use crate::observer::{Observer, WriteStep};
 use tailcut_units::Occupant;
 

@@ -3,6 +3,8 @@
 
 use super::{GIB, is_read, open, share, take};
 use crate::Issue;
+use crate::job::JobSet;
+use crate::job::JobSet;
 
 fn gaps(issues: &[Issue]) -> Vec<f64> {
     issues.windows(2).map(|w| (w[1].earliest.0 - w[0].earliest.0) as f64).collect()
@@ -58,6 +60,26 @@ fn a_runtime_ends_a_paced_job() {
     let open = open("randread,rate_iops=1000,runtime=2s,time_based,ramp_time=1s,startdelay=500ms", GIB);
     let info = &open.jobs()[0];
     assert_eq!((info.ramp.0, info.runtime.unwrap().0), (1_500_000_000, 3_500_000_000));
+}
+
+#[test]
+fn each_clone_draws_its_start_from_a_range() {
+    let starts = |seed| {
+        let text = "randread,rate_iops=1000,numjobs=40,startdelay=5ms-15ms";
+        let set = JobSet::from_inline(text).expect("a job");
+        let open = set.open(GIB, seed).expect("a job");
+        open.jobs().iter().map(|job| job.start.0).collect::<Vec<u64>>()
+    };
+    let all = starts(1);
+    assert!(all.iter().all(|at| (5_000_000..15_000_000).contains(at)), "{all:?}");
+    let mut apart = all.clone();
+    apart.sort_unstable();
+    apart.dedup();
+    assert_eq!(apart.len(), 40, "each its own");
+    assert_eq!(all, starts(1));
+    assert_ne!(all, starts(2));
+    let error = JobSet::from_inline("randread,startdelay=2s-1s").expect_err("refused").to_string();
+    assert!(error.contains("`2s` is more than `1s`"), "{error}");
 }
 
 #[test]

@@ -210,11 +210,11 @@ impl Medium for InMemory {
         s.held.set_all(all);
     }
 
-    fn program_slot(&mut self, ppa: Ppa, slot: u32, lpn: Lpn) {
+    fn program_slot(&mut self, ppa: Ppa, slot: u32, lpn: Lpn, moved: Kind) {
         let s = &self.slots[slot as usize];
         let (whole, is) = (s.is_whole(), s.lpn);
         // A unit that moves keeps its number.
-        let kind = if s.written { Kind::User } else { Kind::Wear };
+        let kind = if s.written { Kind::User } else { moved };
         let unit = Unit::new(Oob::data(kind, lpn, s.sequence, 0), s.bytes.as_slice().into());
         if !whole || is != lpn {
             self.fault(|| format!("slot {slot} of {is} is programmed for {lpn}, whole: {whole}"));
@@ -266,6 +266,10 @@ impl Medium for InMemory {
             self.staged.remove(&ppa);
         }
         self.pages.erase(extent);
+    }
+
+    fn erase_units(&mut self, units: Range<Ppa>) {
+        units.start.run(units.end - units.start).for_each(|ppa| self.pages.erase_unit(ppa));
     }
 
     fn begin_read(&mut self, request: u32, bytes: u32) {

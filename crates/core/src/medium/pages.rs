@@ -172,6 +172,11 @@ impl Pages {
         }
     }
 
+    /// Erase a unit.
+    pub fn erase_unit(&mut self, ppa: Ppa) {
+        *self.slot(ppa) = None;
+    }
+
     /// Erase an extent.
     pub fn erase(&mut self, extent: u32) {
         self.extents[extent as usize] = Extent::Erased;

@@ -89,8 +89,8 @@ pub trait Medium {
     fn fill_slot_with_zeros(&mut self, slot: u32, ppa: Ppa) {}
     /// The missing bytes of a slot are lost. They become zeros.
     fn give_up(&mut self, slot: u32) {}
-    /// A slot is programmed.
-    fn program_slot(&mut self, ppa: Ppa, slot: u32, lpn: Lpn) {}
+    /// A slot is programmed. `moved` is the kind of a slot that no command has written.
+    fn program_slot(&mut self, ppa: Ppa, slot: u32, lpn: Lpn, moved: Kind) {}
     /// A unit of a row is programmed without data.
     fn program_pad(&mut self, ppa: Ppa) {}
 
@@ -105,6 +105,8 @@ pub trait Medium {
     fn copy_back(&mut self, from: Ppa, to: Ppa) {}
     /// An extent is erased.
     fn erase(&mut self, extent: u32) {}
+    /// Units of one extent are erased.
+    fn erase_units(&mut self, units: Range<Ppa>) {}
     /// A logical unit is forgotten.
     fn trim(&mut self, lpn: Lpn) {}
 
