@@ -138,3 +138,16 @@ fn bad_use_is_refused() {
         assert!(!out.exists());
     }
 }
+
+#[test]
+fn a_drive_under_pblk_shows_how_its_limits_change() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().to_str().unwrap();
+    let job = "randwrite,bs=64k,iodepth=8,number_ios=3000";
+    tailcut(&["run", "tiny-pblk", "--workload", job, "--out", out, "--timeline=0s-400ms"]).ok();
+    let t = read(dir.path(), "timeline.pftrace");
+    let changes: Vec<_> = t.tracks[0].slices.iter().filter(|s| s.name == "limits change").collect();
+    assert!(changes.len() > 4, "{:?}", t.tracks[0].slices);
+    let keys: Vec<&str> = changes[0].notes.iter().map(|(key, _)| key.as_str()).collect();
+    assert_eq!(keys, ["slots for users", "slots for collection", "free chunks"]);
+}

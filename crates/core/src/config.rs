@@ -7,7 +7,7 @@ use crate::nand::config::{EnergyConfig, ServedAfterLoop, SuspendConfig};
 use crate::nand::erase::config::EraseConfig;
 use crate::nand::erase::requirement::Row;
 use crate::nand::errors::config::ErrorsConfig;
-use crate::nand::faults::config::{FaultConfig, FaultsConfig};
+use crate::nand::faults::config::{self, FaultConfig, FaultsConfig};
 use crate::pblk::config::PblkConfig;
 use crate::policy::PolicyConfig;
 use crate::policy::erase_scheme::{EraseContext, EraseSchemeConfig};
@@ -86,6 +86,12 @@ impl DeviceConfig {
             self.ecc.decode.0 += errors.least_decoding(self.codewords_of_page());
         }
         self
+    }
+
+    /// Check what fails.
+    pub(crate) fn check_faults(&self) -> Result<(), ConfigProblem> {
+        let blocks_wear = !matches!(self.policy.erase_scheme, EraseSchemeConfig::Fixed(_));
+        config::check(&self.faults, &self.fault, &self.geometry, blocks_wear)
     }
 
     /// Check the table `erase`.

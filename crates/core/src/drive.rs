@@ -6,7 +6,7 @@
 //! 2. [`Drive::advance_to_completion`] lets time pass, at most to a given time, and hands out each command that ends.
 //!    At equal times what the drive does goes before a submission.
 //! 3. [`Drive::submit`] gives it a command at a time that it has been advanced to. A full queue refuses it
-//!    ([`QueueFull`]); after the next completion there is a place ([`Drive::has_place`]).
+//!    ([`SubmitError::QueueFull`]); after the next completion there is a place ([`Drive::has_place`]).
 //!
 //! Time never goes back. A command that the drive cannot serve ends all the same, with a status that says why
 //! ([`tailcut_units::Status`]); its ledger adds up to its latency in any case. A configuration that no drive can have is
@@ -21,7 +21,7 @@ use crate::figures::{
     AgeReport, Capacity, Counters, Dimensions, FaultReport, Gauges, PulseWear, SuspensionWear, Until, Usage,
 };
 use crate::flash::{ChannelTime, FlashCounters};
-use crate::front::{Completion, QueueFull};
+use crate::front::{Completion, SubmitError};
 use crate::ftl::config::FtlKind;
 use crate::nand::config::BusyKind;
 use crate::observer::Observer;
@@ -136,7 +136,7 @@ impl<O: Observer> Drive<O> {
     /// submission.
     ///
     /// # Errors
-    /// The queue is full.
+    /// The queue is full, or the submitter has not kept to the order of calls.
     #[inline]
     pub fn submit(
         &mut self,
@@ -144,7 +144,7 @@ impl<O: Observer> Drive<O> {
         wanted: SimTime,
         command: Command,
         tag: u64,
-    ) -> Result<u64, QueueFull> {
+    ) -> Result<u64, SubmitError> {
         either!(self, drive => drive.submit(at, wanted, command, tag))
     }
 

@@ -272,7 +272,7 @@ pub struct WriteEvent {
     pub step: WriteStep,
 }
 
-/// A change of what the drive can still do.
+/// A change of what the drive can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Planes die.
@@ -284,6 +284,15 @@ pub enum Change {
     },
     /// The drive becomes read-only.
     ReadOnly,
+    /// The rate limiter of pblk sets other limits.
+    Limits {
+        /// Slots of the ring that users may have.
+        users: u32,
+        /// Slots that collection may have.
+        collection: u32,
+        /// Chunks free.
+        free: u32,
+    },
 }
 
 /// An observer of the drive. It cannot change the drive. `()` ignores all events and costs nothing.
@@ -308,7 +317,7 @@ pub trait Observer {
     #[inline]
     fn write_unit(&mut self, _event: &WriteEvent) {}
 
-    /// At this time the drive loses an ability.
+    /// At this time what the drive can do changes.
     #[inline]
     fn changes(&mut self, _at: SimTime, _change: Change) {}
 }

@@ -380,10 +380,11 @@ fn failures_are_marked_on_the_track_of_the_drive() {
     recorder.queued(&fails(Of(7, OpKind::Read, Occupant::UserRead), 1_240));
     recorder.changes(SimTime(1_300), Change::PlanesDie { first: 2, count: 2 });
     recorder.changes(SimTime(1_301), Change::ReadOnly);
+    recorder.changes(SimTime(1_302), Change::Limits { users: 64, collection: 448, free: 9 });
     recorder.changes(SimTime(2_000), Change::ReadOnly);
     let covered = recorder.finish().unwrap();
     let t = Timeline::read(&bytes.lock().unwrap()).unwrap();
-    assert_eq!(covered.to, SimTime(1_301));
+    assert_eq!(covered.to, SimTime(1_302));
     assert!(
         lines(&t, "unit 0").contains(&"  erase (failed) 20-1020".to_string()),
         "{:?}",
@@ -392,8 +393,13 @@ fn failures_are_marked_on_the_track_of_the_drive() {
     let drive = t.tracks.iter().find(|t| t.name == "drive 0").expect("it has a track");
     assert!(drive.slices.iter().all(|s| s.instant));
     let points: Vec<String> = drive.slices.iter().map(|s| format!("{} {}", s.name, s.begin)).collect();
-    let expected =
-        ["erase (failed) 1020", "user_read (failed) 1240", "planes die 1300", "becomes read-only 1301"];
+    let expected = [
+        "erase (failed) 1020",
+        "user_read (failed) 1240",
+        "planes die 1300",
+        "becomes read-only 1301",
+        "limits change 1302",
+    ];
     assert_eq!(points, expected);
 }
 

@@ -248,6 +248,76 @@ fn no_file_is_too_long() {
     }
 }
 
+/// The lines of each function of a formatted text, by the name of the function: from `fn` to the brace that closes it.
+fn functions(text: &str) -> Vec<(String, usize)> {
+    let mut out = Vec::new();
+    let mut open: Vec<(String, usize, usize)> = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let indent = line.len() - line.trim_start().len();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let at = words.iter().position(|word| *word == "fn");
+        let name = at.and_then(|at| words.get(at + 1)).and_then(|word| word.split(['(', '<']).next());
+        if let Some(name) = name.filter(|_| !line.trim_end().ends_with(['}', ';'])) {
+            open.push((name.to_string(), number, indent));
+        } else if line.trim() == "}"
+            && let Some((name, start, _)) = open.pop_if(|(_, _, of)| *of == indent)
+        {
+            out.push((name, number - start + 1));
+        }
+    }
+    out
+}
+
+/// Numbers of the core that may only fall. A change that makes one smaller writes the smaller number here.
+#[test]
+fn what_the_house_has_too_much_of_only_falls() {
+    let files = sources("crates/core/src");
+    let files: Vec<(String, String)> = files.into_iter().map(|(name, text)| (name, code(&text))).collect();
+    let methods = |room: &str| {
+        let inside = files.iter().filter(|(name, _)| name.starts_with(&format!("crates/core/src/{room}/")));
+        // A method of the controller stands in an `impl` of its type, whichever file that is in.
+        let of_type = |text: &str| {
+            let name = if room == "device" { "Device<" } else { "Pblk<" };
+            let mut inside = false;
+            let mut count = 0;
+            for line in text.lines() {
+                if line.starts_with("impl") {
+                    inside = line.contains(&format!(" {name}"));
+                }
+                count += usize::from(inside && line.starts_with("    ") && mentions(line, "fn"));
+            }
+            count
+        };
+        inside.map(|(_, text)| of_type(text)).sum::<usize>()
+    };
+    let long: Vec<(String, usize)> =
+        files.iter().flat_map(|(_, text)| functions(text)).filter(|(_, lines)| *lines > 70).collect();
+    const IDS: [&str; 12] = [
+        "lane: u32",
+        "extent: u32",
+        "slot: u32",
+        "stripe: u32",
+        "die: u32",
+        "channel: u32",
+        "line: u32",
+        "position: u32",
+        "write_unit: u32",
+        "request: u32",
+        "id: u32",
+        "plane: u32",
+    ];
+    let raw: usize = files.iter().flat_map(|(_, text)| IDS.map(|id| text.matches(id).count())).sum();
+    for (what, now, most) in [
+        ("methods of Device", methods("device"), 0),
+        ("methods of Pblk", methods("pblk"), 0),
+        ("functions of more than 70 lines", long.len(), 0),
+        ("numbers without a type for what has a name", raw, 0),
+    ] {
+        assert!(now <= most, "{what}: {now}, and at most {most} were allowed ({long:?})");
+        assert!(now == most, "{what}: only {now} are left: write that here instead of {most}");
+    }
+}
+
 #[test]
 fn every_file_says_what_it_is() {
     for (name, text) in sources("crates") {

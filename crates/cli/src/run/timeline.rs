@@ -122,6 +122,12 @@ fn of_change(change: Change) -> Notes {
             [Some(first), Some(count), None, None]
         }
         Change::ReadOnly => [None; 4],
+        Change::Limits { users, collection, free } => [
+            Some(Note::Number("slots for users", u64::from(users))),
+            Some(Note::Number("slots for collection", u64::from(collection))),
+            Some(Note::Number("free chunks", u64::from(free))),
+            None,
+        ],
     }
 }
 

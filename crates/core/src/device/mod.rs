@@ -38,7 +38,7 @@ mod write;
 pub use crate::config;
 pub use crate::figures::{AgeReport, Capacity, Counters, Gauges, PulseWear, SuspensionWear, Until, Usage};
 pub use crate::flash::{ChannelTime, FlashCounters, Suspension};
-pub use crate::front::{Completion, QueueFull};
+pub use crate::front::{Completion, SubmitError};
 pub use crate::medium::{InMemory, Medium, NoData};
 pub use crate::nand::blocks::BlockCounts;
 pub use crate::nand::{ErasePart, OpKind};

@@ -3,10 +3,80 @@
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Cause, Command, HostOp, Ledger, SimTime, Span, Status};
 
-/// The device queue is full: submit again after the next completion.
+/// Why a drive does not take a command. The drive is as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the device queue is full")]
-pub struct QueueFull;
+pub enum SubmitError {
+    /// Submit again after the next completion.
+    #[error("the device queue is full")]
+    QueueFull,
+    /// The drive is at a later time, or has something to do at or before the time of the submission.
+    #[error("the drive is not at {} ns: advance it to the time of the submission, which may not go back", at.0)]
+    NotAdvanced {
+        /// The time of the submission.
+        at: SimTime,
+    },
+    /// The host cannot want a command after it has submitted it.
+    #[error("a command that is submitted at {} ns was wanted at {} ns, which is later", at.0, wanted.0)]
+    WantedLater {
+        /// When the host wanted to submit it.
+        wanted: SimTime,
+        /// The time of the submission.
+        at: SimTime,
+    },
+    /// A read or write is larger than the drive takes (`host.max_transfer`).
+    #[error("{bytes} bytes are more than the {most} of one command")]
+    TooLarge {
+        /// Its bytes.
+        bytes: u32,
+        /// The most that a command may have.
+        most: u64,
+    },
+    /// The data of a write are neither absent nor as many bytes as the command says.
+    #[error("a write of {bytes} bytes has {given} bytes of data")]
+    DataLength {
+        /// Bytes of the command.
+        bytes: u32,
+        /// Bytes of its data.
+        given: usize,
+    },
+}
+
+/// A command as its submitter gives it.
+pub struct Submission<'a> {
+    /// When it is submitted.
+    pub at: SimTime,
+    /// When the host wanted to submit it.
+    pub wanted: SimTime,
+    /// The command.
+    pub command: Command,
+    /// The bytes of a write, or none for zeros.
+    pub data: &'a [u8],
+}
+
+impl Submission<'_> {
+    /// Check what does not depend on the queue, on a drive at `now` that does something at `next` and takes `most` bytes a
+    /// command.
+    ///
+    /// # Errors
+    /// What the submitter has done wrong.
+    #[inline]
+    pub fn check(&self, now: SimTime, next: SimTime, most: u64) -> Result<(), SubmitError> {
+        let Submission { at, wanted, command, data } = *self;
+        if at < now || next <= at {
+            return Err(SubmitError::NotAdvanced { at });
+        }
+        if wanted > at {
+            return Err(SubmitError::WantedLater { wanted, at });
+        }
+        if u64::from(command.bytes) > most && matches!(command.op, HostOp::Read | HostOp::Write) {
+            return Err(SubmitError::TooLarge { bytes: command.bytes, most });
+        }
+        if !data.is_empty() && data.len() != command.bytes as usize {
+            return Err(SubmitError::DataLength { bytes: command.bytes, given: data.len() });
+        }
+        Ok(())
+    }
+}
 
 /// A command that ended.
 #[derive(Clone, Copy, Debug)]

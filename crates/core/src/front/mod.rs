@@ -8,6 +8,6 @@ mod command;
 mod ring;
 mod server;
 
-pub use command::{Arrived, Completion, QueueFull};
+pub use command::{Arrived, Completion, Submission, SubmitError};
 pub use ring::Ring;
 pub use server::{LinkWay, Server};

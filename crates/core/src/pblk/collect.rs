@@ -165,6 +165,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// Free the lines without valid sectors, and choose victims as far as space is short and few are under way.
     pub(super) fn collect(&mut self) {
+        if self.state.writer.shutting_down {
+            return;
+        }
         while let Some(line) = self.state.lines.first(Group::Full) {
             self.state.lines.choose(line);
             self.state.collector.chosen_at[line as usize] = self.state.now;

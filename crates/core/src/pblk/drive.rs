@@ -19,7 +19,7 @@ use crate::front::Completion;
 use crate::ftl::map::{Map, Place};
 use crate::medium::{Medium, NoData};
 use crate::nand::blocks::Blocks;
-use crate::observer::Observer;
+use crate::observer::{Change, Observer};
 use crate::policy::schedule::SchedulePolicy;
 use crate::policy::suspend_erase::SuspendErasePolicy;
 use crate::policy::suspend_program::SuspendProgramPolicy;
@@ -243,6 +243,25 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             self.advance_to_completion(SimTime::NEVER, 1, &mut |_| {});
         }
         false
+    }
+
+    /// Shut the drive down: program what the ring holds, pad the open line to its end, write all metadata, and let the map
+    /// point to the device. All of the open line may be padding. Returns whether nothing is left to do. No command may
+    /// be under way; the next one lets the drive go on.
+    pub fn shut_down(&mut self) -> bool {
+        if !self.settle() {
+            return false;
+        }
+        self.state.writer.shutting_down = true;
+        self.run_writer();
+        let mut left = SETTLE_EVENTS_MAX;
+        while !self.is_quiet() && left > 0 {
+            left -= self.advance_to_completion(SimTime::NEVER, 1, &mut |_| {});
+        }
+        self.state.writer.shutting_down = false;
+        self.switch_slots(self.state.ring.synced());
+        self.collect();
+        self.is_quiet() && self.state.ring.unsynced() == 0
     }
 
     /// Describe what is under way and what it waits for, for the error of a run that makes no progress.
@@ -489,7 +508,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// Set the limits anew after the number of free chunks has changed, and let collection see it.
     pub(super) fn space_changed(&mut self) {
+        let before = self.state.limiter.limits();
         self.limits_at_once();
+        let (users, collection) = self.state.limiter.limits();
+        if before != (users, collection) {
+            let change = Change::Limits { users, collection, free: self.state.lines.free_chunks };
+            self.flash.observer_mut().changes(SimTime(self.state.now), change);
+        }
         self.collect();
     }
 }

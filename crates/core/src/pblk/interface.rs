@@ -13,7 +13,7 @@ use super::turns::{Through, Turns};
 use crate::containers::slab::Slab;
 use crate::containers::timers::UNSET;
 use crate::flash::{Fact, FlashCommand, OpId, Owner, Submitted};
-use crate::front::{Arrived, Completion, LinkWay, QueueFull, Ring as Fifo, Server};
+use crate::front::{Arrived, Completion, LinkWay, Ring as Fifo, Server, Submission, SubmitError};
 use crate::medium::Medium;
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestEvent, RequestStep, RingWait};
@@ -177,7 +177,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// its latency counts from there. Returns the serial number of the submission.
     ///
     /// # Errors
-    /// The queue is full.
+    /// The queue is full, or the submitter has not kept to the order of calls.
     #[inline]
     pub fn submit(
         &mut self,
@@ -185,7 +185,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         wanted: SimTime,
         command: Command,
         tag: u64,
-    ) -> Result<u64, QueueFull> {
+    ) -> Result<u64, SubmitError> {
         self.submit_write(at, wanted, command, tag, &[])
     }
 
@@ -193,7 +193,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// none for zeros.
     ///
     /// # Errors
-    /// The queue is full.
+    /// The queue is full, or the submitter has not kept to the order of calls.
     #[inline]
     pub fn submit_write(
         &mut self,
@@ -202,11 +202,12 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         command: Command,
         tag: u64,
         data: &[u8],
-    ) -> Result<u64, QueueFull> {
+    ) -> Result<u64, SubmitError> {
         if !self.has_place() {
-            return Err(QueueFull);
+            return Err(SubmitError::QueueFull);
         }
-        debug_assert!(at.0 >= self.state.now && wanted <= at && self.state.timers.first().1 > at.0);
+        let submission = Submission { at, wanted, command, data };
+        submission.check(self.now(), self.next_deadline(), self.shape.host.max_transfer)?;
         self.pass(at.0);
         if !self.state.runs {
             self.begin_run();

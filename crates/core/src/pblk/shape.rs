@@ -12,9 +12,8 @@ use crate::ftl::config::CapacityRule;
 use crate::ftl::map::Fill;
 use crate::nand::blocks::{Blocks, factory_bad};
 use crate::nand::config::{BusyKind, EnergyConfig};
-use crate::nand::faults::{self, Death, Faults, deaths};
+use crate::nand::faults::{Death, Faults, deaths};
 use crate::policy::PolicyContext;
-use crate::policy::erase_scheme::EraseSchemeConfig;
 use crate::problem::{ConfigProblem, refuse};
 use tailcut_units::Span;
 
@@ -322,8 +321,7 @@ fn check(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     c.ecc.check_codeword(SECTOR, g.page)?;
     c.host.check_transfer(SECTOR)?;
     c.check_erase()?;
-    let blocks_wear = !matches!(c.policy.erase_scheme, EraseSchemeConfig::Fixed(_));
-    faults::config::check(&c.faults, &c.fault, g, blocks_wear)?;
+    c.check_faults()?;
     c.check_errors()?;
     c.age.check()
 }

@@ -86,6 +86,8 @@ pub(super) struct OpenLine {
     left: u32,
     /// Whether the metadata at its start are on the device. Until then it counts as free.
     begun: bool,
+    /// Whether the metadata at its end are queued already, because the drive was shut down.
+    ended: bool,
 }
 
 /// The line that is written next.
@@ -128,6 +130,8 @@ pub(super) struct Writer {
     spare: Vec<bool>,
     /// LUN positions whose erase has failed, before the host hears of it.
     erases_failed: Vec<u32>,
+    /// Whether the drive is shut down: the open line is padded to its end, and closed.
+    pub shutting_down: bool,
 }
 
 impl Writer {
@@ -135,7 +139,7 @@ impl Writer {
         Writer {
             step: Step::Take,
             then: Step::Take,
-            open: OpenLine { line: 0, next: 0, left: 0, begun: false },
+            open: OpenLine { line: 0, next: 0, left: 0, begun: false, ended: false },
             next: None,
             erasing: None,
             closing: VecDeque::with_capacity(METADATA_BUFFERS + 1),
@@ -143,6 +147,7 @@ impl Writer {
             taken: vec![false; shape.luns as usize],
             spare: Vec::new(),
             erases_failed: Vec::new(),
+            shutting_down: false,
         }
     }
 
@@ -218,10 +223,16 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Map the next sectors of the ring.
     fn take_sectors(&mut self) -> bool {
         let write_unit = self.shape.array.write_unit;
-        let (sectors, padding) = self.state.ring.ready(write_unit, write_unit);
+        let (mut sectors, mut padding) = self.state.ring.ready(write_unit, write_unit);
         let again = self.state.ring.some_failed();
         if sectors == 0 && !again {
-            return false;
+            if !self.state.writer.shutting_down {
+                return false;
+            }
+            if self.state.writer.open.left == 0 {
+                return self.end_open_line();
+            }
+            (sectors, padding) = (0, write_unit);
         }
         if self.state.writer.open.left == 0 {
             self.state.writer.step = Step::Begin;
@@ -237,6 +248,20 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             None => Step::Metadata(position),
         };
         true
+    }
+
+    /// Queue the metadata at the end of the open line, which is full, and let the writer submit all that waits. Returns
+    /// whether there was any.
+    #[cold]
+    fn end_open_line(&mut self) -> bool {
+        if !self.state.writer.open.ended {
+            self.state.writer.open.ended = true;
+            let old = self.state.writer.open.clone();
+            self.queue_metadata(&old);
+        }
+        let waiting = self.waiting_metadata();
+        waiting.into_iter().for_each(|at| self.take_metadata(at));
+        waiting.is_some()
     }
 
     /// Give the next sectors of the ring, which are a write unit with the padding, their places on the device.
@@ -450,7 +475,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let old = self.state.writer.open.clone();
         self.open_next();
         // The old line is lost if its metadata at the start could not be written.
-        if self.state.lines.line(old.line).state == State::Open {
+        if self.state.lines.line(old.line).state == State::Open && !old.ended {
             self.queue_metadata(&old);
         }
         let line = self.state.writer.open.line;
@@ -468,7 +493,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.writer.spare = next.erased;
         let line = next.line;
         let left = self.state.lines.line(line).capacity / self.shape.array.write_unit;
-        self.state.writer.open = OpenLine { line, next: 0, left, begun: false };
+        self.state.writer.open = OpenLine { line, next: 0, left, begun: false, ended: false };
     }
 
     /// The metadata at the start of the open line are on the device: count it out of the free ones, and take the next.
@@ -637,8 +662,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             self.erase_at_once(line);
         }
         let old = self.state.writer.open.line;
-        self.state.counters.programs_metadata += u64::from(self.shape.provision.emeta);
-        self.state.lines.close(old);
+        if self.state.lines.line(old).state == State::Open {
+            self.state.counters.programs_metadata += u64::from(self.shape.provision.emeta);
+            self.state.lines.close(old);
+        }
         self.open_next();
         self.skip_start();
         self.line_started();

@@ -31,8 +31,8 @@ pub struct Covered {
 /// forward in time). Another arrow leads from each part of a suspended operation to the
 /// next.
 ///
-/// The drive's track has an instant for each operation that fails, for planes that die and for the
-/// change to read-only. The last phase of a program or erase that fails is marked too.
+/// The drive's track has an instant for each operation that fails, for planes that die, for the
+/// change to read-only, and for each change of the limits of pblk's rate limiter. The last phase of a program or erase that fails is marked too.
 ///
 /// It observes from the beginning of the run, to know the operations under way when the
 /// window starts. Slices that extend beyond either end of the window are cut there.
@@ -254,6 +254,7 @@ impl<T: Tracks> Observer for Recorder<T> {
         let name = match change {
             Change::PlanesDie { .. } => "planes die",
             Change::ReadOnly => "becomes read-only",
+            Change::Limits { .. } => "limits change",
         };
         let mark = Mark { name, of: Some(Of::Drive(change)), starts: &[], ends: &[] };
         self.pen.tracks.instant(Track::Drive, at, &mark);

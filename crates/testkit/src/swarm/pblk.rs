@@ -14,6 +14,7 @@ use tailcut_core::ftl::map::Place;
 use tailcut_core::medium::{InMemory, Medium, NoData};
 use tailcut_core::nand::config::ChannelOrder;
 use tailcut_core::pblk::config::Kernel;
+use tailcut_core::pblk::lines::State as LineState;
 use tailcut_core::pblk::{Pblk, Shape};
 use tailcut_units::random::mix;
 use tailcut_units::{Command, HostOp, SimTime, Span, Status, Stream};
@@ -164,9 +165,15 @@ pub fn run_over<M: Medium>(seed: u64, medium: M) -> Result<Outcome, String> {
     run.finish()?;
     run.drive.audit()?;
     run.check_content()?;
-    let settled = run.drive.settle();
+    let settled = match seed % 2 {
+        0 => run.drive.settle(),
+        _ => run.drive.shut_down(),
+    };
     run.drive.audit()?;
     run.check_content()?;
+    if settled && seed % 2 == 1 {
+        run.check_shut_down()?;
+    }
     let c = run.drive.counters();
     let (collections, failures) = (c.collections, [c.program_failures, c.erase_failures, c.read_failures]);
     // Lines that failures took, or that cannot be collected, can be those that the last data need.
@@ -305,6 +312,22 @@ impl<M: Medium> Run<M> {
             self.step()?;
         }
         if self.under_way.is_empty() { Ok(()) } else { Err(format!("lost: {:?}", self.under_way)) }
+    }
+
+    /// All data are on flash, and the line that took them is closed.
+    fn check_shut_down(&self) -> Result<(), String> {
+        let in_ring = |&sector: &u32| matches!(self.drive.whereabouts(Lpn(sector)), Place::Buffer(_));
+        let sectors = (self.drive.host_bytes() / SECTOR) as u32;
+        if let Some(sector) = (0..sectors).find(in_ring) {
+            return Err(format!("sector {sector} is in the ring of a drive that was shut down"));
+        }
+        let lines = self.drive.lines();
+        let open = (0..lines.count()).filter(|&line| lines.line(line).state == LineState::Open);
+        match open.count() {
+            // The next line, if there is one.
+            0 | 1 => Ok(()),
+            open => Err(format!("{open} lines are open on a drive that was shut down")),
+        }
     }
 
     /// Each sector holds data or not, as the commands say.

@@ -1,7 +1,10 @@
 //! Laws that hold whatever is asked of the drive.
 
 use crate::stage::{Stage, config};
+use tailcut_core::address::Lpn;
 use tailcut_core::figures::Until;
+use tailcut_core::ftl::map::Place;
+use tailcut_core::pblk::lines::State;
 use tailcut_units::{HostOp, Status, Stream};
 
 /// Random commands on a full small drive: every law holds between events, and everything ends.
@@ -59,4 +62,43 @@ fn an_aged_drive_is_sound() {
     }
     stage.finish();
     stage.drive.audit().unwrap_or_else(|e| panic!("{e}"));
+}
+
+/// A drive that is shut down has all data on flash. Padding takes the rest of the open line, and the metadata at its end
+/// are written. The next write opens another line.
+#[test]
+fn shutting_down_pads_and_closes_the_open_line() {
+    let mut stage = Stage::new(&config("tiny-pblk", &[]));
+    for i in 0..100 {
+        stage.submit(i * 10_000, HostOp::Write, i, 1);
+    }
+    stage.finish();
+    assert!(matches!(stage.drive.whereabouts(Lpn(3)), Place::Buffer(_)));
+    assert!(stage.drive.shut_down());
+    stage.drive.audit().unwrap_or_else(|e| panic!("{e}"));
+    assert!((0..100).all(|i| matches!(stage.drive.whereabouts(Lpn(i)), Place::Flash(_))));
+    let (shape, c) = (stage.drive.shape(), stage.drive.counters());
+    let (line, provision) = (u64::from(shape.line_sectors), &shape.provision);
+    let metadata = u64::from(provision.emeta);
+    assert_eq!((c.programs_user, c.programs_metadata), (100, metadata));
+    let first = u64::from(provision.smeta);
+    assert_eq!(c.programs_pad, line - first - metadata - 100);
+    let states = |stage: &Stage| [0, 1].map(|line| stage.drive.lines().line(line).state);
+    assert_eq!(states(&stage), [State::Closed, State::Open]);
+    let at = stage.drive.now().0;
+    for i in 0..100 {
+        stage.submit(at + i * 10_000, HostOp::Write, i, 1);
+    }
+    stage.finish();
+    stage.drive.audit().unwrap_or_else(|e| panic!("{e}"));
+    assert!(stage.drive.shut_down(), "again");
+    assert_eq!(states(&stage), [State::Closed, State::Closed]);
+    assert!(
+        matches!(stage.drive.whereabouts(Lpn(3)), Place::Flash(at) if at.0 / sectors_of_a_line(&stage) == 1)
+    );
+}
+
+/// Sectors of a line.
+fn sectors_of_a_line(stage: &Stage) -> u32 {
+    stage.drive.shape().line_sectors
 }

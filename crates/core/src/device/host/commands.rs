@@ -5,7 +5,7 @@ use crate::address::Lpn;
 use crate::containers::slab::Slab;
 use crate::device::drive::{Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
 use crate::flash::OpId;
-use crate::front::{Arrived, Completion, LinkWay, QueueFull, Ring, Server};
+use crate::front::{Arrived, Completion, LinkWay, Ring, Server, Submission, SubmitError};
 use crate::medium::Medium;
 use crate::observer::{Observer, RequestStep};
 use serde::{Deserialize, Serialize};
@@ -119,7 +119,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         wanted: SimTime,
         command: Command,
         tag: u64,
-    ) -> Result<u64, QueueFull> {
+    ) -> Result<u64, SubmitError> {
         self.submit_write(at, wanted, command, tag, &[])
     }
 
@@ -140,15 +140,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         command: Command,
         tag: u64,
         data: &[u8],
-    ) -> Result<u64, QueueFull> {
+    ) -> Result<u64, SubmitError> {
         if self.state.host.requests.is_exhausted() {
-            return Err(QueueFull);
+            return Err(SubmitError::QueueFull);
         }
+        let submission = Submission { at, wanted, command, data };
+        submission.check(self.now(), self.next_deadline(), self.shape.host.max_transfer)?;
         let kept_out = at > wanted && self.keeps_out(wanted.0);
-        let s = &mut self.state;
-        debug_assert!(at.0 >= s.now && wanted <= at && s.timers.first().1 > at.0);
-        debug_assert!(data.is_empty() || data.len() == command.bytes as usize);
-        debug_assert!(u64::from(command.bytes) <= self.shape.host.max_transfer || command.op == HostOp::Trim);
         self.pass(at.0);
         let s = &mut self.state;
         let id = s.host.requests.take();
