@@ -16,6 +16,12 @@ impl Divider {
         Divider { magic: u64::MAX / u64::from(by), by }
     }
 
+    /// The number.
+    #[inline]
+    pub fn by(&self) -> u32 {
+        self.by
+    }
+
     /// Quotient and remainder.
     #[inline]
     pub fn div_rem(&self, n: u32) -> (u32, u32) {

@@ -104,7 +104,7 @@ impl<O: Observer> Drive<O> {
     pub fn warnings(&self) -> &[String] {
         match self {
             Drive::Page(device) => &device.shape().warnings,
-            Drive::Pblk(_) => &[],
+            Drive::Pblk(pblk) => &pblk.shape().warnings,
         }
     }
 
@@ -369,7 +369,7 @@ impl pblk::Shape {
             planes: self.planes,
             units: self.luns,
             blocks_per_extent: self.planes,
-            has_parity: false,
+            has_parity: self.strides.is_some(),
             has_errors: self.parts.senses.is_some(),
         }
     }

@@ -3,6 +3,7 @@
 
 use crate::address::BusyUnit;
 use crate::nand::{ErasePart, OpKind};
+use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantNames};
 use tailcut_units::{Cause, Command, Occupant, SimTime};
 
@@ -207,7 +208,7 @@ pub enum RequestStep {
 }
 
 /// For what a write waits before pblk's ring.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantNames)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantNames, Serialize, Deserialize)]
 pub enum RingWait {
     /// The rate limiter holds users back.
     Admission,
@@ -215,6 +216,8 @@ pub enum RingWait {
     Room,
     /// The writer waits for a LUN.
     Lun,
+    /// The writer waits at the gate of a stride.
+    Gate,
 }
 
 impl RingWait {
@@ -224,6 +227,7 @@ impl RingWait {
             RingWait::Admission => Cause::ADMISSION,
             RingWait::Room => Cause::RING_ROOM,
             RingWait::Lun => Cause::LUN_SEMAPHORE,
+            RingWait::Gate => Cause::WRITE_GATE,
         }
     }
 }

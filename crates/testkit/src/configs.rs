@@ -119,6 +119,7 @@ pub fn small_drive() -> DeviceConfig {
             gc_scope: gc_scope::GcScopeConfig::Operation(Default::default()),
             background: background::BackgroundConfig::None(Default::default()),
             wear: wear::WearConfig::None(Default::default()),
+            write_gate: write_gate::WriteGateConfig::None(Default::default()),
         },
         age: AgeConfig {
             fill: 1.0,

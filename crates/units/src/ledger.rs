@@ -46,6 +46,7 @@ causes! {
     ADMISSION "admission" "waited before pblk's ring because the rate limiter holds users back";
     RING_ROOM "ring_room" "waited for room in pblk's ring while programs ahead were under way";
     LUN_SEMAPHORE "lun_semaphore" "waited for room in pblk's ring while its writer waited for a LUN";
+    WRITE_GATE "write_gate" "waited for room in pblk's ring while its writer waited at the gate of a stride";
     FREE_SPACE "free_space" "waited for buffer room while no free block was left to flush into";
     SUSPENDED "suspended" "own program suspended, being resumed, or repeating cancelled work";
     RECONSTRUCTION "reconstruction" "own data computed from the rest of their stripe";

@@ -82,6 +82,9 @@ pub struct Counters {
     pub rebuilt_units: u64,
     /// Flash reads made for such computations alone.
     pub rebuild_reads: u64,
+    /// Units of host reads that lay behind a program or an erase and could not be computed: there is no parity
+    /// in their place.
+    pub unprotected_units: u64,
     /// Units that collections could not read and that were computed.
     pub mended_units: u64,
     /// Stripes rewritten because a unit of them was on a failed plane.

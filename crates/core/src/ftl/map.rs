@@ -54,6 +54,28 @@ impl InBuffer {
     }
 }
 
+/// Rows of units of which the first ones take data.
+#[derive(Clone, Debug)]
+struct Rows {
+    /// Units of a row, and those that take data.
+    all: Divider,
+    data: Divider,
+}
+
+impl Rows {
+    /// The place of a unit that takes data, by its number among them.
+    fn place(&self, number: u32) -> u32 {
+        let (row, within) = self.data.div_rem(number);
+        row * self.all.by() + within
+    }
+
+    /// The number of the unit at a place; `None` if it takes no data.
+    fn count(&self, place: u32) -> Option<u32> {
+        let (row, within) = self.all.div_rem(place);
+        (within < self.data.by()).then(|| row * self.data.by() + within)
+    }
+}
+
 /// The closed form of a sequential fill: consecutive chunks of units go to the lanes in turn.
 #[derive(Clone, Debug)]
 pub struct Fill {
@@ -70,6 +92,7 @@ pub struct Fill {
     first: u32,
     lanes: u32,
     stripes: Option<Stripes>,
+    rows: Option<Rows>,
 }
 
 impl Fill {
@@ -94,12 +117,15 @@ impl Fill {
             pitch: chunk,
             first: 0,
             stripes,
+            rows: None,
         }
     }
 
-    /// A fill of `lines` of `sectors` units each, of which `data` from the unit `first` on are data.
-    pub fn of_lines(lines: u32, sectors: u32, first: u32, data: u32) -> Fill {
+    /// A fill of `lines` of `sectors` units each, of which `data` from the unit `first` on are data. `row`: of so many
+    /// units that follow one another the first ones alone, as many as the second number says, take data.
+    pub fn of_lines(lines: u32, sectors: u32, (first, data): (u32, u32), row: Option<(u32, u32)>) -> Fill {
         Fill {
+            rows: row.map(|(all, data)| Rows { all: Divider::new(all), data: Divider::new(data) }),
             stride_units: lines * sectors,
             by_chunk: Divider::new(data),
             by_pitch: Divider::new(sectors),
@@ -124,7 +150,9 @@ impl Fill {
         let (chunk, within) = self.by_chunk.div_rem(lpn.0);
         let (round, position) = self.by_lanes.div_rem(chunk);
         let lane = self.lanes_in_order[position as usize];
-        Ppa(lane * self.stride_units + self.first + round * self.pitch + within)
+        let at = self.first + within;
+        let at = self.rows.as_ref().map_or(at, |rows| rows.place(at));
+        Ppa(lane * self.stride_units + round * self.pitch + at)
     }
 
     /// The logical unit that the fill puts at an address; inverse of [`Fill::ppa`].
@@ -133,6 +161,11 @@ impl Fill {
         let (lane, index) = self.by_lane_units.div_rem(ppa.0);
         if let Some(s) = &self.stripes {
             return s.filled_at(lane, index);
+        }
+        if let Some(rows) = &self.rows {
+            let (round, at) = self.by_pitch.div_rem(index);
+            let number = rows.count(at).filter(|&number| number >= self.first);
+            return number.map_or(Lpn::NONE, |number| Lpn(round * self.chunk + number - self.first));
         }
         let (round, within) = self.by_pitch.div_rem(index.wrapping_sub(self.first));
         Lpn((round * self.lanes + self.position_of_lane[lane as usize]) * self.chunk + within)

@@ -49,6 +49,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             let count = room.min(left);
             self.map.set_valid_range(first, count);
             self.fill_open(count);
+            self.write_parity_at_once();
             left -= count;
         }
         self.map.filled(sectors);

@@ -16,6 +16,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.flash.audit_besides(&self.on_their_way())?;
         self.state.lines.audit()?;
         self.audit_map()?;
+        if let (Some(strides), Some(rules)) = (&self.shape.strides, &self.shape.gate) {
+            self.state.gate.audit(strides, rules)?;
+        }
         self.audit_counts()
     }
 

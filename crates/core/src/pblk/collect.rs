@@ -392,7 +392,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let mut ops = std::mem::take(&mut self.state.interface.scratch);
         for at in self.state.collector.sectors_of(request) {
             let (lpn, sector) = self.state.collector.sectors[at];
-            self.add_read(&mut ops, Occupant::GcRead, Work::Moved(request), sector, lpn, FlashCommand::BLANK);
+            debug_assert_eq!(self.map.owner(sector), lpn, "the record beside the sector names it");
+            self.add_read(&mut ops, Occupant::GcRead, Work::Moved(request), sector, FlashCommand::BLANK);
         }
         self.state.collector.requests[request].remaining = ops.len() as u32;
         self.state.counters.gc_reads += ops.len() as u64;

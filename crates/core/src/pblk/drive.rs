@@ -5,10 +5,11 @@ use super::failures::Failures;
 use super::interface::Interface;
 use super::limiter::Limiter;
 use super::lines::{Lines, State as LineState};
+use super::rail::gate::Gate;
 use super::ring::Ring;
 use super::shape::Shape;
 use super::writer::Writer;
-use crate::address::Lpn;
+use crate::address::{Lpn, Ppa};
 use crate::config::DeviceConfig;
 use crate::containers::few_timers::FewTimers;
 use crate::containers::timers::UNSET;
@@ -61,6 +62,9 @@ pub(super) struct State {
     pub lines: Lines,
     pub writer: Writer,
     pub collector: Collector,
+    pub gate: Gate,
+    /// Sectors of reads that are computed from others, where the medium holds data: request, sector, the others.
+    pub rebuilds: Vec<(u32, Ppa, Vec<Ppa>)>,
     /// Whether a command has come. Before, a drive is made to have a past in zero time.
     pub runs: bool,
     /// Lines that nothing refers to any more, to be freed at the end of the event.
@@ -144,6 +148,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             lines,
             writer: Writer::new(&shape),
             collector: Collector::new(&shape),
+            gate: Gate::new(shape.strides.as_ref(), shape.luns),
+            rebuilds: Vec::new(),
             runs: false,
             released: Vec::with_capacity(shape.array.lines as usize),
             failures: Failures::default(),

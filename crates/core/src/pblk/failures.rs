@@ -54,6 +54,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 self.release(line, valid);
                 self.give_up_chunk(line, self.shape.position_of(unit.unit));
             }
+            Content::Parity => {
+                s.lines.line_mut(line).write_error = true;
+                self.give_up_chunk(line, self.shape.position_of(unit.unit));
+            }
             Content::Start => self.lose_line(line),
             Content::End => {
                 s.lines.line_mut(line).write_error = true;
@@ -66,14 +70,18 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// move to an earlier place.
     fn give_up_chunk(&mut self, line: u32, position: u32) {
         let Some((next, left)) = self.state.writer.room_of(line) else { return };
-        let luns = self.shape.luns;
-        let units =
-            (self.shape.line_units + luns - 1 - position) / luns - (next + luns - 1 - position) / luns;
+        if self.state.lines.has_given_up(line, position) {
+            return;
+        }
+        let (shape, write_unit) = (&self.shape, self.shape.array.write_unit);
+        let metadata = shape.provision.emeta / write_unit;
+        let is_data = |position| shape.strides.is_none_or(|strides| !strides.is_parity(position));
+        let lines = &mut self.state.lines;
         // Without room for them the metadata stay where they are.
-        if units <= left && !self.state.lines.has_given_up(line, position) {
-            self.state.lines.give_up(line, position);
-            self.state.writer.take_room(units);
-            self.state.lines.invalidate(line, units * self.shape.array.write_unit);
+        let now = lines.give_up_if_room((line, position), (next, shape.line_units), metadata, is_data);
+        if let Some(now) = now {
+            self.state.writer.take_room(left - now);
+            self.state.lines.invalidate(line, (left - now) * write_unit);
         }
     }
 
@@ -81,7 +89,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     #[cold]
     pub(super) fn erase_failed(&mut self, line: u32, position: u32) {
         self.state.counters.erase_failures += 1;
-        self.state.lines.grows_bad(line, position, self.shape.array.chunk);
+        let lines = &mut self.state.lines;
+        lines.grows_bad(line, position);
+        let size = self.shape.size_of(|position| lines.is_bad(line, position));
+        self.state.lines.resize(line, size);
     }
 
     /// Note the sectors that a read did not give, and return them.

@@ -36,6 +36,8 @@ pub(super) struct Request {
     pub waits: Waits,
     /// FLUSH: when it began to wait, ns.
     pub since: u64,
+    /// Reads: whether a sector is computed from others.
+    pub is_rebuilt: bool,
 }
 
 /// Time by the reason for which the first waiting write waits, ns.
@@ -47,7 +49,8 @@ pub(super) struct Waits {
 }
 
 /// The reasons, by index.
-const REASONS: [RingWait; RingWait::VARIANTS.len()] = [RingWait::Admission, RingWait::Room, RingWait::Lun];
+const REASONS: [RingWait; RingWait::VARIANTS.len()] =
+    [RingWait::Admission, RingWait::Room, RingWait::Lun, RingWait::Gate];
 
 impl Waits {
     /// Count time from `now` on to this reason. Returns whether it is another than before.
@@ -139,6 +142,7 @@ impl Interface {
             end: 0,
             waits: Waits::default(),
             since: 0,
+            is_rebuilt: false,
         };
         Interface {
             requests: Slab::new(depth as usize, blank),
@@ -218,6 +222,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         s.interface.submitted += 1;
         let r = &mut s.interface.requests[id];
         r.host.begin(index, tag, command, [wanted, at]);
+        r.is_rebuilt = false;
         r.host.charge_host(self.shape.host.submit_latency);
         s.interface.arrived.push(&mut s.timers, at.0 + self.shape.host.submit_latency.0, id);
         self.data_submitted(id, data);
@@ -380,7 +385,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                         self.state.writer.note_failure(owner.into());
                     } else if M::HOLDS_DATA {
                         match Work::from(owner) {
-                            Work::Unit(id) => self.data_programmed(&self.state.writer.unit(id)),
+                            Work::Unit(id) => self.data_programmed(id),
                             Work::Erase(position) => self.data_erased(line, position),
                             work => unreachable!("{work:?} changes nothing on flash"),
                         }
@@ -436,6 +441,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let r = &s.interface.requests[id];
         if r.host.command.op == HostOp::Read {
             s.counters.reads += 1;
+            s.counters.rebuilt_reads += u64::from(r.is_rebuilt);
             s.counters.media_errors += u64::from(r.host.status == Status::MediaError);
             let met = self.flash.met(id);
             s.counters.gc_blocked_reads += u64::from(met.collection);

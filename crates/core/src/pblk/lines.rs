@@ -64,6 +64,10 @@ pub struct Line {
     pub capacity: u32,
     /// Good chunks.
     pub chunks: u32,
+    /// The first write unit behind the metadata at its start.
+    pub start: u32,
+    /// The first write unit of the metadata at its end, or one before it on a bad chunk.
+    pub end: u32,
     /// What keeps it from being freed: its life up to collection, sectors in the ring, reads, sectors being moved.
     pub references: u32,
     /// Sectors mapped to it whose ring slots are not used again yet.
@@ -78,6 +82,19 @@ pub struct Line {
     given_up: Vec<u32>,
     /// The list on which it is, if it is closed.
     group: Option<Group>,
+}
+
+/// What a line can hold, by its good chunks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LineSize {
+    /// Good chunks.
+    pub chunks: u32,
+    /// Sectors of data.
+    pub capacity: u32,
+    /// The first write unit behind the metadata at its start.
+    pub start: u32,
+    /// The first write unit of the metadata at its end, or one before it on a bad chunk.
+    pub end: u32,
 }
 
 /// All lines.
@@ -100,17 +117,18 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// New lines of `sectors` sectors on this number of LUNs, given the good chunks and the capacity of each: `None` for
-    /// a line that cannot be used. `bad` says by line and LUN position which chunks are bad, and is empty if none is.
+    /// New lines of `sectors` sectors on this number of LUNs, given the size of each: `None` for a line that cannot be used. `bad` says by line and LUN position which chunks are bad, and is empty if none is.
     pub fn new(
         sectors: u32,
         luns: u32,
         bad: Vec<bool>,
-        lines: impl Iterator<Item = Option<(u32, u32)>>,
+        lines: impl Iterator<Item = Option<LineSize>>,
     ) -> Lines {
-        let line = |good: Option<(u32, u32)>| {
-            let (chunks, capacity) = good.unwrap_or((0, 0));
+        let line = |good: Option<LineSize>| {
+            let LineSize { chunks, capacity, start, end } = good.unwrap_or_default();
             Line {
+                start,
+                end,
                 state: if good.is_some() { State::Free } else { State::Bad },
                 sequence: 0,
                 valid: 0,
@@ -181,28 +199,51 @@ impl Lines {
         unit
     }
 
-    /// Note that the chunk of a line on a LUN position takes nothing more until it is erased.
-    pub fn give_up(&mut self, line: u32, position: u32) {
-        self.all[line as usize].given_up.push(position);
-    }
-
-    /// Whether that is so.
+    /// Whether the chunk of a line on a LUN position takes nothing more until it is erased.
     pub fn has_given_up(&self, line: u32, position: u32) -> bool {
         self.all[line as usize].given_up.contains(&position)
     }
 
-    /// Note that a chunk of a line that is being erased, of `sectors` sectors, is bad from now on.
-    pub fn grows_bad(&mut self, line: u32, position: u32, sectors: u32) {
+    /// Note that a chunk of a line that is being erased is bad from now on.
+    pub fn grows_bad(&mut self, line: u32, position: u32) {
         if self.bad.is_empty() {
             self.bad = vec![false; self.all.len() * self.luns as usize];
         }
         self.bad[(line * self.luns + position) as usize] = true;
+    }
+
+    /// Note the size of a line that is being erased, of which chunks have grown bad.
+    pub fn resize(&mut self, line: u32, size: LineSize) {
         let l = &mut self.all[line as usize];
         debug_assert_eq!(l.state, State::Open);
-        l.chunks -= 1;
-        l.capacity = l.capacity.saturating_sub(sectors);
-        l.valid = l.capacity;
-        self.free_chunks -= 1;
+        self.free_chunks -= l.chunks - size.chunks;
+        (l.chunks, l.capacity, l.valid) = (size.chunks, size.capacity, size.capacity);
+        (l.start, l.end) = (size.start, size.end);
+    }
+
+    /// Give up the rest of a chunk of the open line, if its metadata have room without it. `next`: the first unit of the
+    /// line that is not mapped; `metadata`: units of metadata at its end. `is_data` says which LUN positions take data.
+    /// Returns the units of data that the line still takes.
+    pub fn give_up_if_room(
+        &mut self,
+        (line, position): (u32, u32),
+        (next, units): (u32, u32),
+        metadata: u32,
+        is_data: impl Fn(u32) -> bool,
+    ) -> Option<u32> {
+        self.all[line as usize].given_up.push(position);
+        let takes = |lines: &Lines, unit: &u32| {
+            let position = unit % lines.luns;
+            !lines.is_bad(line, position) && !lines.has_given_up(line, position)
+        };
+        let last = |n: u32| (next..units).rev().filter(|unit| takes(self, unit)).nth(n as usize);
+        let Some(end) = last(metadata - 1) else {
+            self.all[line as usize].given_up.pop();
+            return None;
+        };
+        self.all[line as usize].end = end;
+        let data = (next..end).filter(|unit| takes(self, unit) && is_data(unit % self.luns));
+        Some(data.count() as u32)
     }
 
     /// Take a line out of use that is being erased: too few of its chunks are good.
@@ -409,7 +450,8 @@ mod tests {
     use super::*;
 
     fn lines(count: usize) -> Lines {
-        Lines::new(100, 4, Vec::new(), std::iter::repeat_n(Some((4, 90)), count))
+        let size = LineSize { chunks: 4, capacity: 90, start: 1, end: 10 };
+        Lines::new(100, 4, Vec::new(), std::iter::repeat_n(Some(size), count))
     }
 
     /// Take and close a line.

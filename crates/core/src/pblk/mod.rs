@@ -20,6 +20,7 @@ pub mod limiter;
 pub mod lines;
 mod payload;
 pub mod provision;
+mod rail;
 mod requests;
 pub mod ring;
 mod shape;

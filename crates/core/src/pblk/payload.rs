@@ -8,16 +8,17 @@ use super::drive::{Pblk, State};
 use super::lines::State as LineState;
 use super::ring::Entry;
 use super::shape::Shape;
-use super::writer::{Content, Unit};
+use super::writer::Content;
 use crate::address::{Lpn, Ppa};
 use crate::flash::OpId;
 use crate::ftl::map::Place;
-use crate::medium::{Below, Kind, Medium, Size};
+use crate::medium::{Below, Kind, Medium, Oob, Size};
 use crate::observer::Observer;
 use tailcut_units::{HostOp, Status};
 
 /// Attach a medium to a drive.
 pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -> M {
+    let accumulators = if shape.strides.is_some() { accumulators(shape, state) } else { 0 };
     medium.attach(&Size {
         extents: shape.array.lines,
         units_per_extent: shape.line_sectors,
@@ -27,7 +28,13 @@ pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -
         slots: shape.provision.ring,
         requests: state.interface.requests.capacity(),
     });
+    medium.set_accumulators(accumulators);
     medium
+}
+
+/// Accumulators: one for each sector of each write unit under way, and one more.
+fn accumulators(shape: &Shape, state: &State) -> u32 {
+    state.writer.most_units() * shape.array.write_unit + 1
 }
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
@@ -89,14 +96,16 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// A unit is programmed on the device.
     #[inline]
-    pub(super) fn data_programmed(&mut self, unit: &Unit) {
+    pub(super) fn data_programmed(&mut self, id: u32) {
         if !M::HOLDS_DATA {
             return;
         }
+        let unit = self.state.writer.unit(id);
         let start = self.shape.unit_start(unit.line, unit.unit);
         let (first, sectors) = match unit.content {
             Content::Data { first, sectors } => (first, sectors),
             Content::Start | Content::End => (0, 0),
+            Content::Parity => return self.data_of_parity_programmed(id, start),
         };
         for (place, sector) in (first..first + u64::from(sectors)).zip(start.run(sectors)) {
             let &Entry { lba, .. } = self.state.ring.entry(place);
@@ -107,6 +116,86 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
         for at in sectors..self.shape.array.write_unit {
             self.medium.program_pad(start + at);
+        }
+    }
+
+    /// A unit has its place on the device: parity is computed from what its stripe has.
+    #[inline]
+    pub(super) fn data_mapped(&mut self, id: u32) {
+        let (Some(strides), true) = (self.shape.strides, M::HOLDS_DATA) else { return };
+        let unit = self.state.writer.unit(id);
+        let position = self.shape.position_of(unit.unit);
+        if let Content::Data { first, sectors } = unit.content {
+            self.state.writer.stripe_places[position as usize] = Some((unit.line, unit.unit, first, sectors));
+        }
+        if unit.content != Content::Parity {
+            return;
+        }
+        let write_unit = self.shape.array.write_unit;
+        let base = id * write_unit;
+        (base..base + write_unit).for_each(|acc| self.medium.xor_clear(acc));
+        for member in strides.members(strides.stride_of(position)).filter(|&m| !strides.is_parity(m)) {
+            let of = unit.unit - position + member;
+            let start = self.shape.unit_start(unit.line, of);
+            match self.state.writer.stripe_places[member as usize] {
+                Some((line, at, first, sectors)) if (line, at) == (unit.line, of) => {
+                    for (acc, place) in (base..).zip(first..first + u64::from(sectors)) {
+                        if self.state.ring.entry(place).lba != Lpn::NONE {
+                            self.medium.xor_slot(acc, self.state.ring.slot(place));
+                        }
+                    }
+                }
+                // The past has left it on flash.
+                _ if self.counts(unit.line, of) && !self.state.lines.has_given_up(unit.line, member) => {
+                    (0..write_unit).for_each(|at| self.medium.xor_flash(base + at, start + at));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether a unit of a line counts as a member of its stride: it is neither on a bad chunk nor metadata.
+    fn counts(&self, line: u32, unit: u32) -> bool {
+        let lines = &self.state.lines;
+        let l = lines.line(line);
+        (l.start..l.end).contains(&unit) && !lines.is_bad(line, self.shape.position_of(unit))
+    }
+
+    /// Parity is programmed on the device.
+    fn data_of_parity_programmed(&mut self, id: u32, start: Ppa) {
+        let write_unit = self.shape.array.write_unit;
+        for at in 0..write_unit {
+            self.medium.program_xor(id * write_unit + at, start + at, Oob::parity(Lpn::NONE, 0));
+        }
+    }
+
+    /// The accumulator of what is computed for reads.
+    fn acc_of_reads(&self) -> u32 {
+        self.state.writer.most_units() * self.shape.array.write_unit
+    }
+
+    /// A sector of a read is computed from others, which are read now.
+    #[inline]
+    pub(super) fn data_rebuilds(&mut self, id: u32, sector: Ppa, others: &[Ppa]) {
+        if M::HOLDS_DATA {
+            self.state.rebuilds.push((id, sector, others.to_vec()));
+        }
+    }
+
+    /// The last data of a read are there: compute its sectors that come from others.
+    #[inline]
+    pub(super) fn data_rebuilt(&mut self, id: u32) {
+        if !M::HOLDS_DATA {
+            return;
+        }
+        let acc = self.acc_of_reads();
+        let of = |(of, ..): &mut (u32, Ppa, Vec<Ppa>)| *of == id;
+        for (_, sector, others) in self.state.rebuilds.extract_if(.., of).collect::<Vec<_>>() {
+            if self.state.interface.requests[id].host.status == Status::Ok {
+                self.medium.xor_aim(acc, sector);
+                others.iter().for_each(|&other| self.medium.xor_flash(acc, other));
+                self.medium.deliver_xor(acc, id, 0..SECTOR as u32, sector);
+            }
         }
     }
 
@@ -176,6 +265,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 LineState::Free | LineState::Victim | LineState::Bad | LineState::Lost => 0,
             };
             for unit in (0..units).filter(|&unit| !lines.is_bad(line, shape.position_of(unit))) {
+                let position = shape.position_of(unit);
+                let start = lines.line(line).start;
+                let parity = (start..lines.line(line).end).contains(&unit)
+                    && shape.strides.is_some_and(|strides| strides.is_parity(position));
+                if parity {
+                    continue;
+                }
                 for sector in shape.unit_start(line, unit).run(shape.array.write_unit) {
                     match self.map.is_valid(sector) {
                         true => self.medium.age(sector, self.map.owner(sector)),
@@ -184,5 +280,70 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 }
             }
         }
+        self.data_of_parity_adopted();
+    }
+
+    /// Let the medium hold the parity of what a past has left.
+    fn data_of_parity_adopted(&mut self) {
+        let Some(strides) = self.shape.strides else { return };
+        let (acc, luns, write_unit) = (self.acc_of_reads(), self.shape.luns, self.shape.array.write_unit);
+        for line in 0..self.state.lines.count() {
+            let l = self.state.lines.line(line);
+            let written = match l.state {
+                LineState::Closed => l.end,
+                LineState::Open => self.state.writer.room_of(line).map_or(0, |(next, _)| next.min(l.end)),
+                LineState::Free | LineState::Victim | LineState::Bad | LineState::Lost => 0,
+            };
+            let parity = |unit: &u32| strides.is_parity(self.shape.position_of(*unit));
+            for unit in (l.start..written).filter(parity).collect::<Vec<_>>() {
+                if !self.counts(line, unit) {
+                    continue;
+                }
+                let position = self.shape.position_of(unit);
+                let data = strides.members(strides.stride_of(position)).filter(|&m| !strides.is_parity(m));
+                let data = data.map(|member| unit - position + member);
+                let data: Vec<u32> = data.filter(|&of| self.counts(line, of)).collect();
+                for at in 0..write_unit {
+                    self.medium.xor_clear(acc);
+                    for &of in &data {
+                        self.medium.xor_flash(acc, self.shape.unit_start(line, of) + at);
+                    }
+                    let to = self.shape.unit_start(line, unit) + at;
+                    self.medium.program_xor(acc, to, Oob::parity(Lpn::NONE, 0));
+                }
+                debug_assert!(unit / luns == data.first().map_or(unit, |&of| of) / luns, "one stripe");
+            }
+        }
+    }
+
+    /// Check that the sectors of all strides of closed lines cancel out, where the medium holds data.
+    ///
+    /// # Errors
+    /// The first stride that does not.
+    pub fn audit_parity(&self) -> Result<(), String> {
+        let (Some(strides), true) = (self.shape.strides, M::HOLDS_DATA) else { return Ok(()) };
+        let lines = &self.state.lines;
+        for line in (0..lines.count()).filter(|&line| lines.line(line).state == LineState::Closed) {
+            let l = lines.line(line);
+            if l.write_error {
+                continue;
+            }
+            for unit in (l.start..l.end).filter(|&unit| self.has_parity(line, unit)) {
+                let position = self.shape.position_of(unit);
+                let stride = strides.stride_of(position);
+                // Once for each stride.
+                if !strides.is_parity(position) || !self.counts(line, unit) {
+                    continue;
+                }
+                let members = strides.members(stride).map(|member| unit - position + member);
+                let members: Vec<u32> = members.filter(|&of| self.counts(line, of)).collect();
+                for at in 0..self.shape.array.write_unit {
+                    let sectors = members.iter().map(|&of| self.shape.unit_start(line, of) + at);
+                    let sectors: Vec<Ppa> = sectors.collect();
+                    law!(self.medium.cancels(&sectors), "the stride of {} does not cancel out", sectors[0]);
+                }
+            }
+        }
+        Ok(())
     }
 }

@@ -21,14 +21,24 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let serial = self.state.interface.requests[id].host.index;
         let mut in_memory = 0;
         self.data_asked(id);
+        if let Some(rules) = &self.shape.gate {
+            self.state.gate.count_read(self.state.now, rules.off_below);
+        }
         let mut ops = std::mem::take(&mut self.state.interface.scratch);
         for lpn in sectors.map(Lpn) {
             let place = self.map.lookup(lpn);
             self.data_looked_up(id, lpn, place);
             match place {
                 Place::Flash(sector) => {
+                    debug_assert_eq!(self.map.owner(sector), lpn, "the record beside the sector names it");
                     let read = FlashCommand { tag: id, serial, ..FlashCommand::BLANK };
-                    self.add_read(&mut ops, Occupant::UserRead, Work::Request(id), sector, lpn, read);
+                    let avoided = self.is_avoided(sector);
+                    let others = if avoided { self.others(sector) } else { None };
+                    self.state.counters.unprotected_units += u64::from(avoided && others.is_none());
+                    match others {
+                        Some(others) => self.add_rebuild(&mut ops, id, sector, &others, read),
+                        None => self.add_read(&mut ops, Occupant::UserRead, Work::Request(id), sector, read),
+                    }
                 }
                 Place::Buffer(held) => {
                     debug_assert!(
@@ -50,6 +60,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         if ops.is_empty() {
             self.complete(id);
         } else {
+            self.reads_sent(&ops);
             self.pass_reads(&ops);
         }
         ops.clear();
@@ -64,15 +75,18 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         occupant: Occupant,
         work: Work,
         sector: Ppa,
-        lpn: Lpn,
         of: FlashCommand,
     ) {
-        debug_assert_eq!(self.map.owner(sector), lpn, "the record beside the sector names its address");
         let place = self.shape.place(sector);
         let (mask, codewords) = (1u64 << (sector - place.unit), self.shape.codewords);
-        self.state.lines.refer(place.line, 1);
         let same = |&&op: &&OpId| self.flash.op(op).cmd.ppa == place.unit;
-        if let Some(&op) = ops.iter().rev().find(same) {
+        let joined = ops.iter().rev().find(same).copied();
+        if joined.is_some_and(|op| self.flash.op(op).cmd.units() & mask != 0) {
+            // It is read already, because others need it too.
+            return;
+        }
+        self.state.lines.refer(place.line, 1);
+        if let Some(op) = joined {
             let cmd = self.flash.order_mut(op);
             cmd.planes |= 1 << place.plane;
             *cmd.units_mut() |= mask;
@@ -127,10 +141,14 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
         self.data_arrived(id, op);
         let ledger = self.flash.op(op).ledger;
+        let unit = self.flash.op(op).cmd.unit;
         let bytes = self.end_read(op);
         let r = &mut self.state.interface.requests[id];
         r.remaining -= 1;
         let last = r.remaining == 0;
+        if last {
+            self.data_rebuilt(id);
+        }
         let now = self.state.now;
         let (begin, end) = self.send_up(bytes);
         if last {
@@ -143,6 +161,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             to.charge(Cause::HOST_LATENCY, latency);
             self.data_up_at(end, Work::Request(id));
         }
+        self.read_ended(unit);
     }
 
     /// Begin a write: its sectors enter the ring in order, behind those of other writes that wait.
@@ -308,7 +327,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let reason = if !s.limiter.admits_user() {
             RingWait::Admission
         } else if s.writer.waits_for_lun() {
-            RingWait::Lun
+            s.writer.waits_for
         } else {
             RingWait::Room
         };

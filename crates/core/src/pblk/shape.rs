@@ -1,7 +1,9 @@
 //! Everything that is derived from a configuration: checked once, constant afterwards.
 
 use super::array::{Array, MOST_VECTOR, SECTOR, Spot};
+use super::lines::LineSize;
 use super::provision::Provision;
+use super::rail::strides::Strides;
 use crate::address::{BusyUnit, Ppa};
 use crate::config::{DeviceConfig, HostConfig};
 use crate::divider::Divider;
@@ -14,7 +16,8 @@ use crate::nand::blocks::{Blocks, factory_bad};
 use crate::nand::config::{BusyKind, EnergyConfig};
 use crate::nand::faults::{Death, Faults, deaths};
 use crate::policy::PolicyContext;
-use crate::problem::{ConfigProblem, refuse};
+use crate::policy::write_gate::{GateRules, WriteGatePolicy};
+use crate::problem::{ConfigProblem, of_policy, refuse};
 use tailcut_units::Span;
 
 /// Sectors that a program of upper pages must be ahead, in pages of one plane (the driver of OCSSD 1.2 devices).
@@ -82,6 +85,12 @@ pub struct Shape {
     pub write_sector_ns: u64,
     /// Whether an erase takes the semaphore of its LUN.
     pub erase_semaphore: bool,
+    /// Strides, if the drive has parity.
+    pub strides: Option<Strides>,
+    /// The rules of their gate, if they have one.
+    pub gate: Option<GateRules>,
+    /// Warnings for the user.
+    pub warnings: Vec<String>,
     /// The context that policies are created with.
     pub context: PolicyContext,
     /// The run's seed.
@@ -113,18 +122,45 @@ impl Shape {
         array.check()?;
         let luns = array.luns();
         let bad_blocks = factory_bad(g, &c.fault, seed);
-        let bad = bad_chunks(&array, g.planes, &bad_blocks);
+        let strides = c.pblk.stride.map(|width| Strides::new(luns, width, c.pblk.parities.unwrap_or(1)));
+        let strides = strides.transpose()?;
+        let mut bad = bad_chunks(&array, g.planes, &bad_blocks);
+        let mut warnings = Vec::new();
+        if let Some(s) = strides.filter(|s| s.used() < luns) {
+            // They are as good as bad.
+            bad.resize((array.lines * luns) as usize, false);
+            let positions = (0..array.lines).flat_map(|line| (s.used()..luns).map(move |p| line * luns + p));
+            positions.for_each(|chunk| bad[chunk as usize] = true);
+            warnings.push(format!(
+                "{} of {luns} LUNs belong to no stride of {} and are not used (pblk.stride)",
+                luns - s.used(),
+                s.width
+            ));
+        }
         let bad_count = bad.iter().filter(|&&bad| bad).count() as u32;
         let least = Provision::least_chunks(&array);
         let good =
             (0..array.lines).map(|line| good_chunks(&bad, luns, line)).filter(|&good| good >= least).sum();
         let percent = percent(c)?;
-        let provision = Provision::new(&array, good, percent, c.pblk.kernel, c.pblk.ring)?;
+        let mut provision = Provision::new(&array, good, percent, c.pblk.kernel, c.pblk.ring)?;
+        if let Some(s) = &strides {
+            provision.capacity = provision.capacity * u64::from(s.width - s.parities) / u64::from(s.width);
+            if provision.back < 2 * luns * write_unit {
+                let problem = format!(
+                    "{} slots of the ring stay free behind what is written, so that data could leave it before their parity is programmed: strides need a kernel from v5-1 on",
+                    provision.back
+                );
+                return refuse("pblk.kernel", problem);
+            }
+        }
         let line_sectors = array.line_sectors() as u32;
         let raw = u64::from(array.lines) * u64::from(line_sectors) * SECTOR;
         let user = provision.capacity * SECTOR;
         let lost = u64::from(bad_count) * u64::from(array.chunk) * SECTOR;
-        let context = context(c, &array, seed);
+        let parity = strides.map_or(0, |s| user * u64::from(s.parities) / u64::from(s.width - s.parities));
+        let context = context(c, &array, strides.as_ref(), seed);
+        let gate = WriteGatePolicy::new(&c.policy.write_gate, &context).map_err(of_policy("write_gate"))?;
+        let gate = gate.rules();
         let parts = Parts::new(c, &context, g.page * u64::from(g.planes), seed)?;
         if parts.eraser.as_ref().is_some_and(Eraser::defers_last_loop) {
             return refuse("erase.defer_last_loop", "pblk erases a chunk as a whole: set it to false");
@@ -147,11 +183,12 @@ impl Shape {
             );
             return refuse("pblk.ring", problem);
         }
-        let data = |line| {
-            let good = good_chunks(&bad, luns, line);
-            (good >= least).then(|| good * array.chunk - provision.smeta - provision.emeta)
+        let size = |line: u32| {
+            let bad = |position| bad.get((line * luns + position) as usize).is_some_and(|&bad| bad);
+            size_of(&array, &provision, strides.as_ref(), bad)
         };
-        let smallest = (0..array.lines).filter_map(data).min().unwrap_or(0);
+        let usable = (0..array.lines).map(size).filter(|size| size.chunks >= least && size.capacity > 0);
+        let smallest = usable.map(|size| size.capacity).min().unwrap_or(0);
         if most_write > smallest {
             // What waits in the ring when users are held back must leave the last free line to collection.
             let problem = format!(
@@ -169,9 +206,9 @@ impl Shape {
                 raw,
                 bad: lost,
                 user,
-                parity: 0,
+                parity,
                 reserved: u64::from(provision.metadata + reserve) * u64::from(array.chunk) * SECTOR,
-                spare: raw - lost - user,
+                spare: raw - lost - user - parity,
             },
             bad,
             bad_blocks,
@@ -186,7 +223,10 @@ impl Shape {
             command_ns: c.pblk.command.unwrap_or(c.controller.command).0,
             read_sector_ns: c.pblk.read_sector.unwrap_or(Span::ZERO).0,
             write_sector_ns: c.pblk.write_sector.unwrap_or(Span::ZERO).0,
-            erase_semaphore: c.pblk.erase_semaphore,
+            erase_semaphore: c.pblk.erase_semaphore || gate.is_some(),
+            strides,
+            gate,
+            warnings,
             context,
             seed,
             by_line: Divider::new(line_sectors),
@@ -237,6 +277,13 @@ impl Shape {
         BusyUnit(channel * self.array.luns_per_channel + lun)
     }
 
+    /// The LUN position of a busy unit.
+    #[inline]
+    pub fn position_at(&self, unit: BusyUnit) -> u32 {
+        let per_channel = self.array.luns_per_channel;
+        self.array.position(unit.0 / per_channel, unit.0 % per_channel)
+    }
+
     /// All planes of a LUN, as a mask.
     pub fn all_planes(&self) -> u32 {
         u32::MAX >> (32 - self.planes)
@@ -247,17 +294,30 @@ impl Shape {
         unit.0 / self.array.luns_per_channel
     }
 
-    /// Good chunks of a line, and the sectors of data that they hold; `None` for a line with too few.
-    pub fn line_size(&self, line: u32) -> Option<(u32, u32)> {
-        let good = good_chunks(&self.bad, self.luns, line);
-        let metadata = self.provision.smeta + self.provision.emeta;
-        (good >= Provision::least_chunks(&self.array)).then(|| (good, good * self.array.chunk - metadata))
+    /// What a line can hold; `None` if it has too few good chunks.
+    pub fn line_size(&self, line: u32) -> Option<LineSize> {
+        let first = (line * self.luns) as usize;
+        let size = self.size_of(|position| self.bad.get(first + position as usize).is_some_and(|&bad| bad));
+        self.can_be_used(&size).then_some(size)
+    }
+
+    /// What a line can hold that has these bad chunks.
+    pub fn size_of(&self, is_bad: impl Fn(u32) -> bool) -> LineSize {
+        size_of(&self.array, &self.provision, self.strides.as_ref(), is_bad)
+    }
+
+    /// Whether a line of this size can be used.
+    pub fn can_be_used(&self, size: &LineSize) -> bool {
+        size.chunks >= Provision::least_chunks(&self.array) && size.capacity > 0
     }
 
     /// The closed form of a sequential fill; `None` if bad chunks leave holes in it.
     pub fn fill(&self) -> Fill {
-        let data = self.line_sectors - self.provision.smeta - self.provision.emeta;
-        Fill::of_lines(self.array.lines, self.line_sectors, self.provision.smeta, data)
+        let LineSize { capacity, .. } = self.size_of(|_| false);
+        let stripe =
+            |strides: &Strides| (self.luns * self.array.write_unit, strides.data() * self.array.write_unit);
+        let row = self.strides.as_ref().map(stripe);
+        Fill::of_lines(self.array.lines, self.line_sectors, (self.provision.smeta, capacity.max(1)), row)
     }
 
     /// The blocks of a new device.
@@ -326,6 +386,38 @@ fn check(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     c.age.check()
 }
 
+/// What a line can hold that has these bad chunks.
+fn size_of(
+    a: &Array,
+    provision: &Provision,
+    strides: Option<&Strides>,
+    is_bad: impl Fn(u32) -> bool,
+) -> LineSize {
+    let (luns, metadata) = (a.luns(), provision.emeta / a.write_unit);
+    let stripes = a.chunk / a.write_unit;
+    let good: Vec<u32> = (0..luns).filter(|&position| !is_bad(position)).collect();
+    let chunks = good.len() as u32;
+    if stripes * chunks < metadata + 1 {
+        return LineSize { chunks, ..LineSize::default() };
+    }
+    let is_data = |position: u32| strides.is_none_or(|strides| !strides.is_parity(position));
+    let data = |before: u32| good.iter().filter(|&&p| p < before && is_data(p)).count() as u32;
+    // The metadata at the end take whole stripes, and the last chunks of one more.
+    let (whole, rest) = (metadata / chunks, metadata % chunks);
+    let (last, before) = match rest {
+        0 => (stripes - whole, 0),
+        _ => (stripes - whole - 1, good[(chunks - rest) as usize]),
+    };
+    // The metadata at the start take the place of data.
+    let units = (last * data(luns) + data(before)).saturating_sub(1);
+    LineSize {
+        chunks,
+        capacity: if is_data(good[0]) { units * a.write_unit } else { 0 },
+        start: good[0] + 1,
+        end: last * luns + before,
+    }
+}
+
 /// Good chunks of a line.
 fn good_chunks(bad: &[bool], luns: u32, line: u32) -> u32 {
     let of_line = bad.get((line * luns) as usize..((line + 1) * luns) as usize).unwrap_or_default();
@@ -364,7 +456,7 @@ fn bad_chunks(array: &Array, planes: u32, bad_blocks: &[Vec<u32>]) -> Vec<bool> 
     bad
 }
 
-fn context(c: &DeviceConfig, array: &Array, seed: u64) -> PolicyContext {
+fn context(c: &DeviceConfig, array: &Array, strides: Option<&Strides>, seed: u64) -> PolicyContext {
     let g = &c.geometry;
     PolicyContext {
         seed,
@@ -378,7 +470,7 @@ fn context(c: &DeviceConfig, array: &Array, seed: u64) -> PolicyContext {
         units_per_page: array.write_unit / g.planes,
         units_per_write: array.write_unit,
         unit_bytes: SECTOR,
-        groups: 0,
+        groups: strides.map_or(0, |strides| strides.count),
         served_after_loop: c.served_after_loop(),
         erase: c.erase_context(),
     }

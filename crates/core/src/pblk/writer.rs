@@ -9,6 +9,8 @@ use super::drive::Pblk;
 use super::interface::Work;
 use super::lines::State;
 use super::provision::Provision;
+use super::rail::gate::Class;
+use super::rail::strides::Strides;
 use super::ring::{Origin, Place};
 use super::shape::Shape;
 use crate::address::{Lpn, Ppa};
@@ -16,7 +18,7 @@ use crate::containers::slab::Slab;
 use crate::flash::FlashCommand;
 use crate::medium::Medium;
 use crate::nand::OpKind;
-use crate::observer::Observer;
+use crate::observer::{Observer, RingWait};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use tailcut_units::Occupant;
@@ -29,6 +31,8 @@ const METADATA_BUFFERS: usize = 4;
 pub(super) enum Content {
     /// Sectors of the ring, from a place on.
     Data { first: Place, sectors: u32 },
+    /// Parity of the strides of a stripe.
+    Parity,
     /// Metadata at the start of the line.
     Start,
     /// Metadata at its end.
@@ -46,14 +50,21 @@ pub(super) struct Unit {
     pub users: u32,
     pub collected: u32,
     padding: u32,
+    /// Whether its first sector is one of collection.
+    of_collection: bool,
     /// Whether the program has failed.
     failed: bool,
 }
 
 impl Unit {
-    /// A unit of metadata.
-    fn of_metadata(content: Content, line: u32, unit: u32) -> Unit {
-        Unit { content, line, unit, users: 0, collected: 0, padding: 0, failed: false }
+    /// A unit of metadata or parity.
+    pub fn without_sectors(content: Content, line: u32, unit: u32) -> Unit {
+        Unit { content, line, unit, users: 0, collected: 0, padding: 0, of_collection: false, failed: false }
+    }
+
+    /// On whose behalf it takes its LUN.
+    fn class(&self) -> Class {
+        if self.of_collection { Class::Collection } else { Class::Other }
     }
 }
 
@@ -80,8 +91,8 @@ enum Step {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct OpenLine {
     pub line: u32,
-    /// The next write unit that may take data.
-    next: u32,
+    /// The next write unit that may take data or parity.
+    pub next: u32,
     /// Units that data may still take, those of metadata left out.
     left: u32,
     /// Whether the metadata at its start are on the device. Until then it counts as free.
@@ -126,6 +137,10 @@ pub(super) struct Writer {
     units: Slab<Unit>,
     /// By LUN position: whether its semaphore is taken.
     taken: Vec<bool>,
+    /// By LUN position: line, unit, ring place and sectors of the last unit of data, where the medium holds data.
+    pub stripe_places: Vec<Option<(u32, u32, Place, u32)>>,
+    /// Why it could not take a LUN, when it waits for one.
+    pub waits_for: RingWait,
     /// The table of a line that is not the next any more, kept for the one after it.
     spare: Vec<bool>,
     /// LUN positions whose erase has failed, before the host hears of it.
@@ -143,8 +158,10 @@ impl Writer {
             next: None,
             erasing: None,
             closing: VecDeque::with_capacity(METADATA_BUFFERS + 1),
-            units: Slab::new(2 * shape.luns as usize + 2, Unit::of_metadata(Content::Start, 0, 0)),
+            units: Slab::new(2 * shape.luns as usize + 2, Unit::without_sectors(Content::Start, 0, 0)),
             taken: vec![false; shape.luns as usize],
+            stripe_places: vec![None; shape.luns as usize],
+            waits_for: RingWait::Lun,
             spare: Vec::new(),
             erases_failed: Vec::new(),
             shutting_down: false,
@@ -156,6 +173,29 @@ impl Writer {
         matches!(self.step, Step::Submit(_) | Step::Erase { .. })
     }
 
+    /// Whether the semaphore of a LUN is taken.
+    #[inline]
+    pub fn is_taken(&self, position: u32) -> bool {
+        self.taken[position as usize]
+    }
+
+    /// Take it, or give it back.
+    #[inline]
+    pub fn set_taken(&mut self, position: u32, taken: bool) {
+        self.taken[position as usize] = taken;
+    }
+
+    /// The line that takes data.
+    #[inline]
+    pub fn open(&self) -> &OpenLine {
+        &self.open
+    }
+
+    /// Let the open line go on behind a unit that is no data.
+    pub fn passes(&mut self, unit: u32) {
+        self.open.next = unit + 1;
+    }
+
     /// Note that an operation has failed, of which the host has not heard.
     #[cold]
     pub fn note_failure(&mut self, work: Work) {
@@ -164,6 +204,11 @@ impl Writer {
             Work::Erase(position) => self.erases_failed.push(position),
             work => unreachable!("{work:?} changes nothing on flash"),
         }
+    }
+
+    /// The most write units under way.
+    pub fn most_units(&self) -> u32 {
+        self.units.capacity()
     }
 
     /// A write unit under way.
@@ -198,6 +243,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.open_next();
         self.skip_start();
         self.line_started();
+        self.write_parity_at_once();
         self.limits_at_once();
     }
 
@@ -225,6 +271,11 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let write_unit = self.shape.array.write_unit;
         let (mut sectors, mut padding) = self.state.ring.ready(write_unit, write_unit);
         let again = self.state.ring.some_failed();
+        if let Some(unit) = self.parity_unit() {
+            let unit = self.map_parity(unit);
+            self.submit_next(unit);
+            return true;
+        }
         if sectors == 0 && !again {
             if !self.state.writer.shutting_down {
                 return false;
@@ -239,15 +290,21 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             return true;
         }
         let unit = if again { self.map_again() } else { self.map_unit(sectors, padding) };
+        self.submit_next(unit);
+        true
+    }
+
+    /// Submit a unit next, and what goes with it.
+    fn submit_next(&mut self, unit: Unit) {
         let id = self.state.writer.units.take();
         self.state.writer.units[id] = unit;
+        self.data_mapped(id);
         self.state.writer.step = Step::Submit(id);
         let position = self.shape.position_of(unit.unit);
         self.state.writer.then = match self.erase_with(position) {
             Some(erase) => Step::Erase { erase, data: position },
             None => Step::Metadata(position),
         };
-        true
     }
 
     /// Queue the metadata at the end of the open line, which is full, and let the writer submit all that waits. Returns
@@ -304,7 +361,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let padding = padding + empty;
         lines.invalidate(line, padding);
         let content = Content::Data { first, sectors };
-        Unit { content, line, unit, users, collected, padding, failed: false }
+        let of_collection = sectors > 0 && self.state.ring.entry(first).origin == Origin::Gc;
+        Unit { content, line, unit, users, collected, padding, of_collection, failed: false }
     }
 
     /// Take the next write unit of the open line that may take data.
@@ -333,12 +391,12 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     fn submit_unit(&mut self, id: u32) -> bool {
         let unit = self.state.writer.units[id];
         let position = self.shape.position_of(unit.unit);
-        let taken = &mut self.state.writer.taken[position as usize];
-        if std::mem::replace(taken, true) {
+        if !self.take_lun(position, unit.class()) {
             return false;
         }
         let occupant = match unit.content {
             Content::Start | Content::End => Occupant::MetaProgram,
+            Content::Parity => Occupant::ParityProgram,
             // Sectors of both kinds share units. The kind that has more decides.
             Content::Data { .. } if unit.collected > unit.users => Occupant::GcProgram,
             Content::Data { .. } => Occupant::UserProgram,
@@ -366,7 +424,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// Submit an erase of the next line behind the program of its LUN.
     fn submit_erase_after(&mut self, erase: u32, data: u32) -> bool {
-        if self.shape.erase_semaphore && self.state.writer.taken[erase as usize] {
+        if self.shape.erase_semaphore && !self.take_lun(erase, Class::Erase) {
             return false;
         }
         self.submit_erase(erase);
@@ -380,7 +438,6 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         next.erased[position as usize] = true;
         next.to_submit -= 1;
         let line = next.line;
-        self.state.writer.taken[position as usize] |= self.shape.erase_semaphore;
         let op = self.flash.order(FlashCommand {
             kind: OpKind::Erase,
             occupant: Occupant::Erase,
@@ -427,7 +484,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         w.closing[at].next = unit + 1;
         w.closing[at].to_submit -= 1;
         let id = w.units.take();
-        w.units[id] = Unit::of_metadata(Content::End, line, unit);
+        w.units[id] = Unit::without_sectors(Content::End, line, unit);
         w.then = w.step;
         w.step = Step::Submit(id);
     }
@@ -459,7 +516,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
         if next.to_submit > 0 {
             let left = next.erased.iter().position(|&erased| !erased).expect("one is left");
-            if !(self.shape.erase_semaphore && self.state.writer.taken[left]) {
+            if !self.shape.erase_semaphore || self.take_lun(left as u32, Class::Erase) {
                 self.state.writer.erasing = Some(left as u32);
                 self.submit_erase(left as u32);
             }
@@ -468,7 +525,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         if next.to_end > 0 {
             return false;
         }
-        if self.state.lines.line(next.line).chunks < Provision::least_chunks(&self.shape.array) {
+        let l = self.state.lines.line(next.line);
+        if l.chunks < Provision::least_chunks(&self.shape.array) || l.capacity == 0 {
             self.retire_next();
             return true;
         }
@@ -481,7 +539,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let line = self.state.writer.open.line;
         let unit = self.skip_start();
         let id = self.state.writer.units.take();
-        self.state.writer.units[id] = Unit::of_metadata(Content::Start, line, unit);
+        self.state.writer.units[id] = Unit::without_sectors(Content::Start, line, unit);
         self.state.writer.step = Step::Submit(id);
         self.state.writer.then = Step::Started;
         true
@@ -534,9 +592,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// The host hears that a program has ended.
     pub(super) fn programmed(&mut self, id: u32) {
         let unit = self.state.writer.units[id];
-        let s = &mut self.state;
-        s.writer.units.give(id);
-        s.writer.taken[self.shape.position_of(unit.unit) as usize] = false;
+        self.state.writer.units.give(id);
+        self.give_lun(self.shape.position_of(unit.unit));
         if unit.failed {
             self.program_failed(&unit);
         } else {
@@ -560,6 +617,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 self.state.writer.step = Step::Take;
             }
             Content::End => self.metadata_programmed(unit.line),
+            Content::Parity => {}
         }
     }
 
@@ -585,8 +643,11 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         c.programs_user += u64::from(unit.users);
         c.programs_gc += u64::from(unit.collected);
         c.programs_pad += u64::from(unit.padding);
-        if !matches!(unit.content, Content::Data { .. }) {
-            c.programs_metadata += u64::from(self.shape.array.write_unit);
+        let sectors = u64::from(self.shape.array.write_unit);
+        match unit.content {
+            Content::Data { .. } => {}
+            Content::Parity => c.programs_parity += sectors,
+            Content::Start | Content::End => c.programs_metadata += sectors,
         }
     }
 
@@ -616,8 +677,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             s.writer.erasing = None;
         }
         if self.shape.erase_semaphore {
-            s.writer.taken[position as usize] = false;
+            self.give_lun(position);
         }
+        let s = &mut self.state;
         if let Some(at) = s.writer.erases_failed.iter().position(|&of| of == position) {
             s.writer.erases_failed.swap_remove(at);
             s.counters.erases -= 1;
@@ -648,6 +710,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             if let Content::Data { first, sectors } = unit.content {
                 self.state.ring.programmed(first, sectors);
             }
+            self.write_parity_at_once();
         }
     }
 
@@ -671,6 +734,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.line_started();
         self.limits_at_once();
         self.state.counters.programs_metadata += u64::from(self.shape.provision.smeta);
+        self.write_parity_at_once();
         true
     }
 
@@ -706,9 +770,12 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.writer.open.left == 0
     }
 
-    /// The first sector for data of the open line, and how many it takes.
+    /// The first sector for data of the open line, and how many it takes from there on without a gap.
     pub(super) fn open_room(&self) -> (Ppa, u32) {
         let open = &self.state.writer.open;
-        (self.shape.unit_start(open.line, open.next), open.left * self.shape.array.write_unit)
+        let to_parity = |strides: &Strides| strides.data() - self.shape.position_of(open.next);
+        let units =
+            self.shape.strides.as_ref().map_or(open.left, |strides| to_parity(strides).min(open.left));
+        (self.shape.unit_start(open.line, open.next), units * self.shape.array.write_unit)
     }
 }

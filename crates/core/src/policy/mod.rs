@@ -26,6 +26,7 @@ pub mod schedule;
 pub mod suspend_erase;
 pub mod suspend_program;
 pub mod wear;
+pub mod write_gate;
 
 pub use family::MemberDoc;
 use serde::{Deserialize, Serialize};
@@ -102,6 +103,11 @@ pub struct PolicyConfig {
     /// - Read by: wear levelling (`device::parity::wear`)
     #[serde(default)]
     pub wear: wear::WearConfig,
+    /// Which LUNs of a stride may program or erase at once.
+    ///
+    /// - Read by: pblk's writer and reads (`pblk::rail`)
+    #[serde(default)]
+    pub write_gate: write_gate::WriteGateConfig,
 }
 
 /// What every policy member knows of the drive when it is built.
@@ -129,7 +135,7 @@ pub struct PolicyContext {
     pub units_per_write: u32,
     /// Bytes in a mapping unit.
     pub unit_bytes: u64,
-    /// Plane groups, each holding whole stripes; 0 without parity.
+    /// Plane groups, each holding whole stripes; under pblk, strides. 0 without parity.
     pub groups: u32,
     /// Which operations are served between two loops of an erase.
     pub served_after_loop: suspend_erase::Serve,
@@ -168,4 +174,5 @@ pub const FAMILIES: &[FamilyDoc] = &[
     gc_scope::GcScopeConfig::DOC,
     background::BackgroundConfig::DOC,
     wear::WearConfig::DOC,
+    write_gate::WriteGateConfig::DOC,
 ];

@@ -33,6 +33,7 @@ fn members(p: &PolicyConfig) -> [(&'static str, &'static str); FAMILIES.len()] {
         ("gc_scope", p.gc_scope.name()),
         ("background", p.background.name()),
         ("wear", p.wear.name()),
+        ("write_gate", p.write_gate.name()),
     ]
 }
 
@@ -50,7 +51,8 @@ impl Reached {
     /// Keep what a drive under pblk has of its own: policies above the flash are those of its configuration, which it does
     /// not ask.
     pub fn keep_flash(&mut self) {
-        let asked = ["schedule", "suspend_erase", "suspend_program", "erase_scheme", "read_retry"];
+        let asked =
+            ["schedule", "suspend_erase", "suspend_program", "erase_scheme", "read_retry", "write_gate"];
         self.names.retain(|(kind, _)| asked.contains(kind) || !FAMILIES.iter().any(|f| f.name == *kind));
     }
 

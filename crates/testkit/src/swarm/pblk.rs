@@ -16,6 +16,7 @@ use tailcut_core::nand::config::ChannelOrder;
 use tailcut_core::pblk::config::Kernel;
 use tailcut_core::pblk::lines::State as LineState;
 use tailcut_core::pblk::{Pblk, Shape};
+use tailcut_core::policy::write_gate::{Covered, WriteGateConfig, stride};
 use tailcut_units::random::mix;
 use tailcut_units::{Command, HostOp, SimTime, Span, Status, Stream};
 
@@ -27,6 +28,7 @@ const MOST_SILENT: u64 = 1_000_000;
 /// The drive of a seed.
 pub fn draw(seed: u64) -> DeviceConfig {
     let mut s = Stream::new(seed, "swarm pblk", 0);
+    let mut strides = Stream::new(seed, "swarm pblk strides", 0);
     loop {
         let mut c = small_drive();
         c.ftl.kind = FtlKind::Pblk;
@@ -64,9 +66,31 @@ pub fn draw(seed: u64) -> DeviceConfig {
         }
         draw_faults(&mut Stream::new(seed, "swarm pblk faults", 0), &mut c, false);
         c.faults.rebuild_rate = None;
+        draw_strides(&mut strides, &mut c);
         if Shape::new(&c, seed).is_ok() && Pblk::new(&c, seed, ()).is_ok() {
             return c;
         }
+    }
+}
+
+/// Give two drives of three strides, and most of them a gate.
+fn draw_strides(s: &mut Stream, c: &mut DeviceConfig) {
+    if chance(s, 3) {
+        return;
+    }
+    c.geometry.channels = one_of(s, &[2, 4]);
+    c.geometry.dies_per_chip = one_of(s, &[1, 2, 3]);
+    c.pblk.kernel = one_of(s, &[Kernel::V5_1, Kernel::V5_14]);
+    c.pblk.stride = Some(one_of(s, &[2, 3, 4]));
+    let covered = [Covered::All, Covered::All, Covered::Collection];
+    if !chance(s, 5) {
+        c.policy.write_gate = WriteGateConfig::Stride(stride::Config {
+            covers: one_of(s, &covered),
+            against: one_of(s, &covered),
+            waits_for_reads: !chance(s, 3),
+            marks_early: chance(s, 3),
+            off_below: one_of(s, &[0, 0, 1_000]),
+        });
     }
 }
 
@@ -161,6 +185,9 @@ pub fn run_over<M: Medium>(seed: u64, medium: M) -> Result<Outcome, String> {
         if i % 64 == 0 {
             run.drive.audit()?;
         }
+        if i % 500 == 0 {
+            run.drive.audit_parity()?;
+        }
     }
     run.finish()?;
     run.drive.audit()?;
@@ -170,6 +197,7 @@ pub fn run_over<M: Medium>(seed: u64, medium: M) -> Result<Outcome, String> {
         _ => run.drive.shut_down(),
     };
     run.drive.audit()?;
+    run.drive.audit_parity()?;
     run.check_content()?;
     if settled && seed % 2 == 1 {
         run.check_shut_down()?;

@@ -95,7 +95,8 @@ fn a_program_fails() {
 #[test]
 fn the_start_of_a_line_fails() {
     let mut stage = Stage::new(&with_faults("tiny-pblk", &[], &["program=0.0.1.0"]));
-    let (data, luns) = (stage.drive.shape().line_size(0).expect("a good line").1, stage.drive.shape().luns);
+    let (data, luns) =
+        (stage.drive.shape().line_size(0).expect("a good line").capacity, stage.drive.shape().luns);
     let free = stage.drive.lines().free_chunks;
     for first in (0..u64::from(data) + 512).step_by(8) {
         stage.submit(0, HostOp::Write, first, 8);
@@ -124,7 +125,8 @@ fn an_erase_fails() {
     let mut stage = Stage::new(&with_faults("tiny-pblk", &[], &["erase=1.0.2"]));
     let shape = stage.drive.shape();
     // The first two lines were never written, and need no erase.
-    let (data, chunk, luns) = (shape.line_size(2).expect("a good line").1, shape.array.chunk, shape.luns);
+    let (data, chunk, luns) =
+        (shape.line_size(2).expect("a good line").capacity, shape.array.chunk, shape.luns);
     let position = shape.array.position(1 / shape.array.luns_per_channel, 1 % shape.array.luns_per_channel);
     stage.drive.wear_in();
     for first in (0..4 * u64::from(data)).step_by(8) {

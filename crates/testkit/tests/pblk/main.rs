@@ -3,6 +3,7 @@
 
 mod failures;
 mod laws;
+mod rail;
 mod referees;
 mod snapshots;
 mod stage;

@@ -12,8 +12,13 @@ pub const SECTOR: u64 = 4096;
 
 /// A drive of a preset under pblk, with these keys.
 pub fn config(device: &str, sets: &[&str]) -> DeviceConfig {
+    config_of(device, "pblk", sets)
+}
+
+/// A drive of a preset under a scheme, with these keys.
+pub fn config_of(device: &str, scheme: &str, sets: &[&str]) -> DeviceConfig {
     let none: [&str; 0] = [];
-    resolve(device, &["pblk"], &none, sets).unwrap_or_else(|e| panic!("{e}")).config
+    resolve(device, &[scheme], &none, sets).unwrap_or_else(|e| panic!("{e}")).config
 }
 
 /// An operation of the flash.
@@ -76,6 +81,7 @@ impl Observer for Watch {
 /// A command that ended.
 #[derive(Clone, Debug)]
 pub struct Ended {
+    pub op: HostOp,
     pub arrived: u64,
     pub at: u64,
     pub status: Status,
@@ -103,6 +109,7 @@ impl Stage {
         let Stage { drive, ended } = self;
         drive.advance(SimTime(at), &mut |c| {
             ended.push(Ended {
+                op: c.command.op,
                 arrived: c.arrived.0,
                 at: c.completed.0,
                 status: c.status,

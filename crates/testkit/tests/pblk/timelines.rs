@@ -115,7 +115,7 @@ fn the_order_of_a_line() {
     // Three lines would be enough; their number fixes the size of the metadata: 129 units with 1,067 lines.
     let mut stage = Stage::new(&config("cnex-westlake", &[]));
     let shape = stage.drive.shape();
-    let (units, data) = (shape.line_units, shape.line_size(0).expect("a good line").1);
+    let (units, data) = (shape.line_units, shape.line_size(0).expect("a good line").capacity);
     assert_eq!((units, data), (65_536, 524_288 - 8 - 1032));
     // The first line holds all but its last units, without the timing model, and the next line must be erased.
     stage.drive.fill(u64::from(data - 16) * SECTOR);

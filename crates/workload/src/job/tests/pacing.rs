@@ -4,7 +4,6 @@
 use super::{GIB, is_read, open, share, take};
 use crate::Issue;
 use crate::job::JobSet;
-use crate::job::JobSet;
 
 fn gaps(issues: &[Issue]) -> Vec<f64> {
     issues.windows(2).map(|w| (w[1].earliest.0 - w[0].earliest.0) as f64).collect()

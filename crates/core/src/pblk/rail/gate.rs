@@ -1,0 +1,195 @@
+//! The gate of strides: which LUNs may program or erase now, and which ones reads avoid.
+//!
+//! Every program and erase takes the semaphore of its LUN. With a gate it takes a place in its stride as well, if the
+//! rules cover it. The writer asks again whenever something ends, until it may go on; what it asks for is the same until then.
+
+use super::super::drive::Pblk;
+use super::strides::Strides;
+use crate::medium::Medium;
+use crate::observer::{Observer, RingWait};
+use crate::policy::write_gate::{Covered, GateRules};
+use serde::{Deserialize, Serialize};
+
+/// How long host reads are counted before the gate opens or closes, ns.
+const WINDOW_NS: u64 = 1_000_000_000;
+
+/// On whose behalf a LUN is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Class {
+    /// A program that begins with a sector of collection.
+    Collection,
+    /// Another program.
+    Other,
+    /// An erase.
+    Erase,
+}
+
+/// What the gate remembers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in super::super) struct Gate {
+    /// By stride: LUNs that program or erase, and those among them that the gate has let pass.
+    under_way: Vec<u32>,
+    passed: Vec<u32>,
+    /// By LUN position: whether reads avoid it.
+    marked: Vec<bool>,
+    /// By LUN position: host reads under way.
+    reads: Vec<u32>,
+    /// Whether the writer has its place in the stride and waits for reads alone.
+    has_place: bool,
+    /// The window of time in which host reads are counted, their number, and whether the gate is open.
+    window: u64,
+    reads_of_window: u64,
+    is_open: bool,
+}
+
+impl Gate {
+    /// The gate of a drive; of one without strides it is empty.
+    pub fn new(strides: Option<&Strides>, luns: u32) -> Gate {
+        let strides = strides.map_or(0, |strides| strides.count as usize);
+        let luns = if strides > 0 { luns as usize } else { 0 };
+        Gate {
+            under_way: vec![0; strides],
+            passed: vec![0; strides],
+            marked: vec![false; luns],
+            reads: vec![0; luns],
+            has_place: false,
+            window: 0,
+            reads_of_window: 0,
+            is_open: false,
+        }
+    }
+
+    /// Whether reads avoid a LUN.
+    #[inline]
+    pub fn is_marked(&self, position: u32) -> bool {
+        self.marked[position as usize]
+    }
+
+    /// Check what the gate lets be busy.
+    ///
+    /// # Errors
+    /// The law that is broken.
+    pub fn audit(&self, strides: &Strides, rules: &GateRules) -> Result<(), String> {
+        for (stride, (&passed, &under_way)) in self.passed.iter().zip(&self.under_way).enumerate() {
+            let members = strides.members(stride as u32);
+            let marked = members.filter(|&member| self.marked[member as usize]).count() as u32;
+            // One more may be marked that waits at the gate.
+            let early = u32::from(rules.marks_early);
+            law!(
+                passed <= strides.parities && marked <= passed + early,
+                "stride {stride}: {passed} LUNs have passed its gate and {marked} are marked"
+            );
+            let place = u32::from(self.has_place);
+            law!(passed <= under_way + place, "stride {stride}: {passed} have passed, {under_way} are busy");
+        }
+        Ok(())
+    }
+
+    /// A host read is sent to a LUN.
+    #[inline]
+    pub fn read_sent(&mut self, position: u32) {
+        self.reads[position as usize] += 1;
+    }
+
+    /// It has ended. Returns whether the writer may wait for that.
+    #[inline]
+    pub fn read_ended(&mut self, position: u32) -> bool {
+        let reads = &mut self.reads[position as usize];
+        *reads -= 1;
+        *reads == 0 && self.has_place
+    }
+
+    /// Host reads that come at `now` are counted.
+    #[inline]
+    pub fn count_read(&mut self, now: u64, off_below: u64) {
+        self.turn_window(now, off_below);
+        self.reads_of_window += 1;
+    }
+
+    /// Open or close the gate by the reads of the last whole window.
+    #[inline]
+    fn turn_window(&mut self, now: u64, off_below: u64) {
+        let window = now / WINDOW_NS;
+        if window != self.window {
+            let last = if window == self.window + 1 { self.reads_of_window } else { 0 };
+            self.is_open = last < off_below;
+            (self.window, self.reads_of_window) = (window, 0);
+        }
+    }
+
+    /// Let a program or erase pass, or let it wait. What waits has its LUN's semaphore to itself.
+    fn lets_pass(
+        &mut self,
+        (strides, rules): (&Strides, &GateRules),
+        position: u32,
+        class: Class,
+        now: u64,
+    ) -> bool {
+        self.turn_window(now, rules.off_below);
+        let stride = strides.stride_of(position) as usize;
+        let covered = rules.covers == Covered::All || class != Class::Other;
+        if self.has_place || covered && !self.is_open {
+            if !self.has_place {
+                self.marked[position as usize] |= rules.marks_early;
+                let busy = match rules.against {
+                    Covered::All => self.under_way[stride],
+                    Covered::Collection => self.passed[stride],
+                };
+                if busy >= strides.parities {
+                    return false;
+                }
+                self.has_place = true;
+                self.marked[position as usize] = true;
+                self.passed[stride] += 1;
+            }
+            if rules.waits_for_reads && self.reads[position as usize] > 0 {
+                return false;
+            }
+            self.has_place = false;
+        } else {
+            // The gate may have opened while it waited.
+            self.marked[position as usize] = false;
+        }
+        self.under_way[stride] += 1;
+        true
+    }
+
+    /// A program or erase has ended.
+    fn ends(&mut self, strides: &Strides, position: u32) {
+        let stride = strides.stride_of(position) as usize;
+        self.under_way[stride] -= 1;
+        if std::mem::take(&mut self.marked[position as usize]) {
+            self.passed[stride] -= 1;
+        }
+    }
+}
+
+impl<O: Observer, M: Medium> Pblk<O, M> {
+    /// Take the semaphore of a LUN, and a place in its stride, for a program or an erase of the writer. Returns false if
+    /// it must wait.
+    #[inline]
+    pub(in super::super) fn take_lun(&mut self, position: u32, class: Class) -> bool {
+        let s = &mut self.state;
+        if s.writer.is_taken(position) {
+            s.writer.waits_for = RingWait::Lun;
+            return false;
+        }
+        if let (Some(strides), Some(rules)) = (&self.shape.strides, &self.shape.gate)
+            && !s.gate.lets_pass((strides, rules), position, class, s.now)
+        {
+            s.writer.waits_for = RingWait::Gate;
+            return false;
+        }
+        s.writer.set_taken(position, true);
+        true
+    }
+
+    /// Give them back.
+    #[inline]
+    pub(in super::super) fn give_lun(&mut self, position: u32) {
+        self.state.writer.set_taken(position, false);
+        if let (Some(strides), Some(_)) = (&self.shape.strides, &self.shape.gate) {
+            self.state.gate.ends(strides, position);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Which LUNs of a stride may program or erase at once, so that its parity can serve reads of the others.
+
+pub mod none;
+pub mod stride;
+
+use super::PolicyContext;
+use serde::{Deserialize, Serialize};
+
+/// Which programs and erases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Covered {
+    /// All: of users, of collection, of parity and of metadata, and erases.
+    #[default]
+    All,
+    /// Those of collection, and erases.
+    Collection,
+}
+
+/// The rules of a gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GateRules {
+    /// What must pass the gate. Reads of a LUN that has passed it go to the other members of the stride.
+    pub covers: Covered,
+    /// What keeps the gate of a stride closed.
+    pub against: Covered,
+    /// Whether what passes waits for the host reads that are under way to its LUN.
+    pub waits_for_reads: bool,
+    /// Whether reads avoid a LUN as soon as something waits at the gate for it.
+    pub marks_early: bool,
+    /// The gate is open after a second with fewer host reads than this.
+    pub off_below: u64,
+}
+
+/// The contract: the answer is fixed for the drive's life. The gate lets as many LUNs of a stride pass as the stride has
+/// parities, in the order of the writer.
+pub trait WriteGate {
+    /// The rules; `None` if there is no gate.
+    fn rules(&self) -> Option<GateRules>;
+}
+
+family! {
+    key: "write_gate",
+    decides: "Which LUNs of a stride may program or erase at once (pblk).",
+    config: WriteGateConfig,
+    policy: WriteGatePolicy: WriteGate,
+    context: PolicyContext,
+    neutral: None "none",
+    members: {
+        none None "none",
+        stride Stride "stride",
+    }
+    answers: {
+        fn rules() -> Option<GateRules>;
+    }
+}

@@ -1,0 +1,234 @@
+//! RAIL: where parity goes, who may program when, and what reads do meanwhile.
+
+use crate::stage::{Done, SECTOR, Stage, config_of};
+use tailcut_core::address::Lpn;
+use tailcut_core::device::OpKind;
+use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::figures::Until;
+use tailcut_core::ftl::map::Place;
+use tailcut_units::{Cause, HostOp, Ledger, Occupant, Occupants, Stream};
+
+/// A drive of 128 LUNs under RAIL, whose controller and commands take no time.
+fn westlake(scheme: &str, sets: &[&str]) -> DeviceConfig {
+    let own = ["geometry.blocks=200", "pblk.command=0ns", "pblk.read_sector=0ns", "channel.command=0ns"];
+    config_of("cnex-westlake", scheme, &[&own, sets].concat())
+}
+
+/// A sector of the host on this LUN position, from `from` on.
+fn sector_on(stage: &Stage, position: u32, from: u32) -> u64 {
+    let on = |&lpn: &u32| match stage.drive.whereabouts(Lpn(lpn)) {
+        Place::Flash(at) => stage.drive.shape().place(at).position == position,
+        _ => false,
+    };
+    u64::from((from..).find(on).expect("one of them"))
+}
+
+/// Whether two operations were under way at one time, from their arrival at the LUN to their end.
+fn overlap(a: &Done, b: &Done) -> bool {
+    a.came < b.ended && b.came < a.ended
+}
+
+fn same_stride(stage: &Stage, a: &Done, b: &Done) -> bool {
+    let strides = stage.drive.shape().strides.expect("strides");
+    strides.stride_of(a.position) == strides.stride_of(b.position)
+}
+
+/// A read of a LUN that programs reads the other members: they are sensed at once, and share their channels.
+#[test]
+fn an_unloaded_read_of_a_stride() {
+    // On 16 channels the others are on one channel, or eight of them on one and seven on another: 108.9, 167.4
+    // and 182.0 us.
+    for (width, on_one_channel) in [(4, 3), (8, 7), (16, 8)] {
+        let mut stage = Stage::new(&westlake("rail", &[&format!("pblk.stride={width}")]));
+        stage.drive.fill(stage.drive.host_bytes() / 2);
+        let at = stage.drive.now().0;
+        stage.submit(at, HostOp::Write, 0, 8);
+        stage.until(at + 300_000);
+        let program = stage.changes()[0].clone();
+        assert_eq!(program.kind, OpKind::Program);
+        let sector = sector_on(&stage, program.position, 1_000_000);
+        let before = stage.drive.counters().clone();
+        stage.submit(at + 300_000, HostOp::Read, sector, 1);
+        stage.until(at + 1_000_000);
+        let read = stage.ended.last().expect("it has ended").clone();
+        let link = SECTOR * 1_000_000_000 / 6_400_000_000;
+        let flash = read.at - read.arrived - 10_000 - link;
+        assert_eq!(
+            flash.div_ceil(100) * 100,
+            expected + if width == 8 { 100 } else { 0 },
+            "S = {width}: {flash}"
+        );
+        assert_eq!(read.ledger.sum(), read.at - read.arrived);
+        let c = stage.drive.counters();
+        assert_eq!(c.rebuilt_units - before.rebuilt_units, 1);
+        assert_eq!(c.rebuild_reads - before.rebuild_reads, width - 1);
+        // It would have waited for the rest of the program.
+        assert!(program.came + 1_700_000 > read.at);
+    }
+}
+
+/// As soon as a stripe has its data its parity follows, on the highest LUNs. Of each stride one LUN programs at a time,
+/// and the writer lets nothing overtake.
+#[test]
+fn a_stripe_ends_with_its_parity() {
+    let mut stage = Stage::new(&westlake("rail", &["policy.write_gate.stride.off_below=0"]));
+    // The metadata at the start of the line have LUN 0.
+    for i in 0..95 {
+        stage.submit(0, HostOp::Write, 8 * i, 8);
+    }
+    stage.finish();
+    stage.until(1_000_000_000);
+    let ops = stage.changes();
+    let order: Vec<(Occupant, u32)> = ops.iter().map(|op| (op.occupant, op.position)).collect();
+    let data = (1..96).map(|position| (Occupant::UserProgram, position));
+    let parity = (96..128).map(|position| (Occupant::ParityProgram, position));
+    assert_eq!(order, data.chain(parity).collect::<Vec<_>>());
+    for (i, a) in ops.iter().enumerate() {
+        for b in &ops[i + 1..] {
+            assert!(!overlap(a, b) || !same_stride(&stage, a, b), "{a:?} and {b:?}");
+        }
+    }
+    // LUN 33 waits for LUN 1. LUN 34, whose stride waits for LUN 2, comes behind it all the same.
+    assert!(ops[32].position == 33 && ops[32].came >= ops[0].ended);
+    assert!(ops.is_sorted_by_key(|op| op.came));
+    let c = stage.drive.counters();
+    assert_eq!((c.programs_user, c.programs_parity), (95 * 8, 32 * 8));
+    stage.drive.audit().unwrap_or_else(|e| panic!("{e}"));
+}
+
+/// A program waits for the reads that are under way to its LUN, or comes behind them in the queue of the LUN.
+#[test]
+fn a_program_waits_for_reads() {
+    for waits in [true, false] {
+        let key = format!("policy.write_gate.stride.waits_for_reads={waits}");
+        let mut stage = Stage::new(&westlake("rail", &[&key]));
+        stage.drive.fill(stage.drive.host_bytes() / 2);
+        let at = stage.drive.now().0;
+        // The next unit goes to this LUN.
+        stage.submit(at, HostOp::Write, 0, 8);
+        stage.until(at + 3_000_000);
+        let next = stage.changes()[0].position + 1;
+        let sector = sector_on(&stage, next, 1_000_000);
+        let at = at + 3_000_000;
+        stage.submit(at, HostOp::Read, sector, 1);
+        stage.submit(at + 1_000, HostOp::Write, 8, 8);
+        stage.until(at + 10_000_000);
+        let program = stage.changes()[1].clone();
+        assert_eq!(program.position, next);
+        let read = stage.drive.observer().ops.iter().find(|op| op.kind == OpKind::Read).expect("a read");
+        assert_eq!(program.came >= read.ended, waits, "{program:?}, {read:?}");
+        assert_eq!(stage.drive.counters().rebuilt_units, 0);
+    }
+}
+
+/// The waits of a ledger for programs and erases.
+fn behind_writes(ledger: &Ledger) -> u64 {
+    let writes = Occupant::ALL
+        .into_iter()
+        .filter(|&occupant| Occupants::PROGRAMS.has(occupant) || Occupants::ERASES.has(occupant));
+    writes.map(|occupant| ledger.get(Cause::die_wait(occupant))).sum()
+}
+
+/// Random reads and writes on an aged drive. Returns the drive, and the reads that waited behind programs or erases.
+fn worn(scheme: &str, sets: &[&str]) -> (Stage, usize) {
+    let all = [&["geometry.channels=4", "geometry.dies_per_chip=2", "geometry.pages=128"], sets].concat();
+    let mut stage = Stage::new(&config_of("tiny-pblk", scheme, &all));
+    let bytes = stage.drive.host_bytes() / 10 * 8;
+    stage.drive.fill(bytes);
+    stage.drive.overwrite_uniform(Until::Steady, &(0..bytes), 4096, &mut |_| true);
+    stage.drive.reset_counters();
+    let mut s = Stream::new(3, "rail", 0);
+    let mut at = 0;
+    let mut reads = Vec::new();
+    for i in 0..60_000 {
+        at += s.below(60_000);
+        let op = if s.below(10) < 3 { HostOp::Write } else { HostOp::Read };
+        let most = if s.below(8) == 0 { 32 } else { 2 };
+        let index = stage.submit(at, op, s.below(bytes / SECTOR - 32), 1 + s.below(most) as u32);
+        if op == HostOp::Read {
+            reads.push(index);
+        }
+        if i % 1_000 == 0 {
+            stage.drive.audit().unwrap_or_else(|e| panic!("{e}"));
+        }
+    }
+    stage.finish();
+    stage.drive.audit().unwrap_or_else(|e| panic!("{e}"));
+    let waited = stage.ended.iter().filter(|e| e.op == HostOp::Read && behind_writes(&e.ledger) > 0).count();
+    (stage, waited)
+}
+
+/// No read waits behind a program or an erase, but those of data that have no parity in their place.
+#[test]
+fn no_read_waits_for_a_write() {
+    let (stage, waited) = worn("rail", &["policy.write_gate.stride.off_below=0"]);
+    let c = stage.drive.counters();
+    assert!(c.collections > 5 && c.erases > 100 && c.rebuilt_units > 1_000, "{c:?}");
+    assert!(waited as u64 <= c.unprotected_units, "{waited} of {}", c.unprotected_units);
+    assert!(c.unprotected_units < c.rebuilt_units / 10, "{c:?}");
+    let gate: u64 = stage.ended.iter().map(|e| e.ledger.get(Cause::WRITE_GATE)).sum();
+    assert!(gate > 0, "writes wait for the gate");
+    // Without the gate reads wait.
+    let (_, waited) = worn("rail", &["policy.write_gate=none"]);
+    assert!(waited > 1_000, "{waited}");
+}
+
+/// LinuxTinyTail: collection waits for all programs of its stride, users for none; reads avoid collection and erases.
+#[test]
+fn collection_alone_takes_turns() {
+    let (stage, waited) = worn("linux-tinytail", &[]);
+    let ops = stage.changes();
+    let (mut users, mut collections) = (0, 0);
+    for (i, a) in ops.iter().enumerate() {
+        for b in ops[i + 1..].iter().take(16).filter(|b| overlap(a, b) && same_stride(&stage, a, b)) {
+            // The later one has passed while the other was under way.
+            match b.occupant {
+                Occupant::Erase => panic!("{b:?} came while {a:?} was under way"),
+                Occupant::GcProgram => collections += 1,
+                _ => users += 1,
+            }
+        }
+    }
+    assert!(users > 100, "users wait for nobody: {users}");
+    // A unit is one of collection by its first sector, and is counted by most of its sectors.
+    assert!(collections < users / 4, "{collections} of {users}");
+    assert!(waited > 500, "reads wait for programs of users: {waited}");
+    assert!(stage.drive.counters().rebuilt_units > 100);
+}
+
+/// Below a rate of reads the gate is open, parity is still written, and the drive writes as fast as without it.
+#[test]
+fn few_reads_open_the_gate() {
+    let took = |reads: u64| {
+        let mut stage = Stage::new(&westlake("rail", &["policy.write_gate.stride.off_below=1000"]));
+        stage.drive.fill(stage.drive.host_bytes() / 2);
+        let mut at = 0;
+        // Two seconds of reads, and writes at the end of them.
+        for i in 0..2 * reads {
+            at = i * 1_000_000_000 / reads;
+            stage.submit(at, HostOp::Read, i * 97 % 1_000_000, 1);
+        }
+        at = at.max(2_000_000_000);
+        let begin = stage.changes().len();
+        for i in 0..1_000 {
+            stage.submit(at, HostOp::Write, 8 * i, 8);
+        }
+        stage.finish();
+        stage.until(at + 900_000_000);
+        let ops = &stage.changes()[begin..];
+        let parity = ops.iter().filter(|op| op.occupant == Occupant::ParityProgram).count();
+        assert!(parity > 200, "{parity}");
+        stage.drive.audit().unwrap_or_else(|e| panic!("{e}"));
+        ops.iter().map(|op| op.ended).max().expect("programs") - at
+    };
+    let (few, many) = (took(900), took(1100));
+    assert!(many > 3 * few, "{few} ns with the gate open, {many} ns with it closed");
+}
+
+/// A stride of five with two parities on 128 LUNs leaves three of them unused, which is said.
+#[test]
+fn what_is_left_over_is_said() {
+    let stage = Stage::new(&westlake("rail", &["pblk.stride=5", "pblk.parities=2"]));
+    let warnings = &stage.drive.shape().warnings;
+    assert!(warnings[0].starts_with("3 of 128 LUNs belong to no stride of 5"), "{warnings:?}");
+}
