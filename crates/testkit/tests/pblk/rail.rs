@@ -53,11 +53,8 @@ fn an_unloaded_read_of_a_stride() {
         let read = stage.ended.last().expect("it has ended").clone();
         let link = SECTOR * 1_000_000_000 / 6_400_000_000;
         let flash = read.at - read.arrived - 10_000 - link;
-        assert_eq!(
-            flash.div_ceil(100) * 100,
-            expected + if width == 8 { 100 } else { 0 },
-            "S = {width}: {flash}"
-        );
+        let expected = 65_000 + on_one_channel * SECTOR * 1_000_000_000 / 280_000_000;
+        assert!(flash.abs_diff(expected) <= on_one_channel, "S = {width}: {flash}, not {expected}");
         assert_eq!(read.ledger.sum(), read.at - read.arrived);
         let c = stage.drive.counters();
         assert_eq!(c.rebuilt_units - before.rebuilt_units, 1);
@@ -222,7 +219,8 @@ fn few_reads_open_the_gate() {
         ops.iter().map(|op| op.ended).max().expect("programs") - at
     };
     let (few, many) = (took(900), took(1100));
-    assert!(many > 3 * few, "{few} ns with the gate open, {many} ns with it closed");
+    // The cap on programmed sectors holds back the open one.
+    assert!(many > 2 * few, "{few} ns with the gate open, {many} ns with it closed");
 }
 
 /// A stride of five with two parities on 128 LUNs leaves three of them unused, which is said.
