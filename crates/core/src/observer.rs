@@ -192,6 +192,8 @@ pub enum RequestStep {
         /// Bytes for the host.
         bytes: u32,
     },
+    /// pblk: all reads of a request have ended, and it reads in another way what it did not get.
+    ReadsAgain,
     /// The data of this read could not be decoded, and nothing replaces it. `u32::MAX`: none of the
     /// request's data can be read, so nothing was.
     Unreadable(u32),

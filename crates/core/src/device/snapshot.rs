@@ -84,7 +84,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if !self.shape.stripes.as_ref().map_or(aged.moved.is_empty(), |s| homes.restore(s, &aged.moved)) {
             return Err(damaged("its stripes do not fit this drive"));
         }
-        if !self.map.is_sane(self.shape.layout.host_units) {
+        if !self.map.is_sane(self.shape.layout.host_units, 0) {
             return Err(damaged("its map points outside the drive"));
         }
         if !self.map.agrees() {

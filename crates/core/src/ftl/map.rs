@@ -398,15 +398,15 @@ impl Map {
 
     /// Whether all entries of a restored map point inside the drive. The drive is idle, so no entry
     /// names a buffer slot.
-    pub fn is_sane(&self, host_units: u32) -> bool {
+    pub fn is_sane(&self, host_units: u32, slots: u32) -> bool {
         let logical = self.forward.len() as u32;
-        within(&self.forward, self.last, TRIMMED)
+        within(&self.forward, self.last + slots, TRIMMED)
             && within(&self.reverse, logical, 0)
             && self.state.filled <= host_units
             && self.state.parity.1.0 <= logical
     }
 
-    /// Whether the two directions of a restored map agree, which is sane and has nothing buffered: the
+    /// Whether the two directions of a restored map agree, which is sane; what is buffered has no place in them: the
     /// mapped logical units are the owners of the valid physical ones. Sums of hashes compare the pairs
     /// of both directions, so that each table is read once in order.
     pub fn agrees(&self) -> bool {

@@ -1,7 +1,8 @@
 //! The aged state of a drive, made in zero time by the same rules: ring, rate limiter, lists and writer.
 //!
 //! As in a run, each sector enters the ring as the rate limiter allows, and users and collection keep to its ratio. Only
-//! the device and the link take no time. A pass ends with all sectors on the device and an empty ring.
+//! the device and the link take no time. A pass ends with all sectors on the device. The ring keeps them as it does in a run: the
+//! kinds of sectors follow one another in it as the limits have let them in, and a run goes on in that order.
 
 use super::array::SECTOR;
 use super::drive::Pblk;
@@ -242,17 +243,15 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         written
     }
 
-    /// End a pass: move the rest of a victim, write what is in the ring, and let the map point to the device.
+    /// End a pass: move the rest of a victim, and write what is in the ring.
     fn come_to_rest(&mut self, source: Option<Source>) {
         if let Some(mut victim) = source {
             while self.move_of(&mut victim) && self.write_at_once(false) {}
             self.release(victim.line, 1);
         }
         self.write_at_once(true);
-        self.switch_slots(self.state.ring.filled());
         self.free_at_once();
         self.limits_at_once();
-        self.state.limiter.restart();
     }
 
     /// Let all lines but those taken need an erase before they are written, as on a drive that is not new. For tests of a

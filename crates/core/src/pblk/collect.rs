@@ -30,6 +30,8 @@ const MOST_VICTIMS: usize = 4;
 const READERS: u32 = 8;
 /// Requests that are cut and not begun; and requests that are read and not written.
 const MOST_WAITING: usize = 128;
+/// Time of the host for each entry of the map that it searches for the addresses of a line, ns. Assumed.
+const SEARCH_NS: u64 = 1;
 /// The collector looks for victims this often, if nothing else lets it.
 const PERIOD_NS: u64 = 1_000_000_000;
 
@@ -65,6 +67,8 @@ pub(super) struct Collector {
     metadata_next: u32,
     /// Whether some of them could not be read.
     metadata_unread: bool,
+    /// When the map has been searched for the addresses of the line in preparation, ns.
+    searched_at: u64,
     requests: Slab<Request>,
     /// By request and sector: the address, and where it is on the device.
     sectors: Vec<(Lpn, Ppa)>,
@@ -92,6 +96,7 @@ impl Collector {
             metadata_left: 0,
             metadata_next: 0,
             metadata_unread: false,
+            searched_at: UNSET,
             requests: Slab::new(requests, blank),
             sectors: vec![(Lpn::NONE, Ppa::NONE); requests * MOST_VECTOR as usize],
             cut: VecDeque::with_capacity(MOST_WAITING + 1),
@@ -114,7 +119,7 @@ impl Collector {
 
     /// Whether the collector waits for a time.
     pub fn has_timer(&self) -> bool {
-        self.look_at != UNSET || self.unlimited_at != UNSET
+        [self.look_at, self.unlimited_at, self.searched_at].iter().any(|&at| at != UNSET)
     }
 
     /// Whether no line is being read, and no sector waits to be written.
@@ -139,7 +144,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     pub(super) fn set_rare_timer(&mut self) {
         let c = &self.state.collector;
-        let at = c.look_at.min(c.unlimited_at).min(self.next_death());
+        let at = c.look_at.min(c.unlimited_at).min(c.searched_at).min(self.next_death());
         self.state.timers.set(TIMER_RARE, at);
     }
 
@@ -155,8 +160,15 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         if c.unlimited_at <= now {
             c.unlimited_at = UNSET;
         }
+        let searched = c.searched_at <= now;
+        if searched {
+            c.searched_at = UNSET;
+        }
         self.let_planes_die();
         self.set_rare_timer();
+        if searched {
+            self.prepared();
+        }
         if look {
             self.space_changed();
         }
@@ -267,6 +279,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.collector.metadata_left -= 1;
         if self.state.collector.metadata_left > 0 {
             self.send_read(Work::Metadata);
+        } else if self.state.collector.metadata_unread && self.shape.strides.is_some() {
+            // Linux gives such a line up. With strides nothing else keeps its data from being moved.
+            self.state.collector.searched_at = self.state.now + u64::from(self.shape.sectors) * SEARCH_NS;
+            self.set_rare_timer();
         } else if self.state.collector.metadata_unread {
             self.abandon_victim();
         } else {
@@ -405,7 +421,11 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Data of a read of collection are decoded: they go to the host.
     pub(super) fn moved_arrived(&mut self, op: OpId, request: u32) {
         if self.flash.has_failed(op) {
-            self.leave_unread(op, request);
+            let mut unread = self.note_unread(op);
+            if self.remembers_reads() {
+                unread = self.mend_or_leave(request, unread);
+            }
+            self.leave_unread(request, &unread);
         }
         self.note_read(op);
         let bytes = self.end_read(op);
@@ -417,12 +437,42 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Leave the sectors of a read that has failed where they are. Their line is not freed while they are valid.
+    /// Whether a request of collection moves a sector.
+    pub(super) fn is_of_request(&self, request: u32, sector: Ppa) -> bool {
+        let c = &self.state.collector;
+        c.sectors[c.sectors_of(request)].iter().any(|&(_, of)| of == sector)
+    }
+
+    /// Note that so many operations of a request are under way; without any it goes on.
     #[cold]
-    fn leave_unread(&mut self, op: OpId, request: u32) {
-        let unread = self.note_unread(op);
-        let line = self.flash.op(op).cmd.extent;
+    pub(super) fn moves_sent(&mut self, request: u32, ops: u32) {
+        self.state.collector.requests[request].remaining = ops;
+        if ops == 0 {
+            self.moved_read(request);
+        }
+    }
+
+    /// Let a sector that could not be read, and that its stride has given, enter the ring like one of collection.
+    #[cold]
+    pub(super) fn write_again(&mut self, lpn: Lpn, sector: Ppa) {
         let c = &mut self.state.collector;
+        // Collection comes first; the sector can still be computed.
+        if c.requests.used() >= MOST_WAITING {
+            return;
+        }
+        let line = self.shape.line_of(sector);
+        let request = c.requests.take();
+        c.requests[request] = Request { line, count: 1, remaining: 0 };
+        c.sectors[(request * MOST_VECTOR) as usize] = (lpn, sector);
+        c.read.push_back(request);
+        self.state.lines.refer(line, 1);
+    }
+
+    /// Leave sectors that nothing gives where they are. Their line is not freed while they are valid.
+    #[cold]
+    fn leave_unread(&mut self, request: u32, unread: &[Ppa]) {
+        let c = &mut self.state.collector;
+        let line = c.requests[request].line;
         let range = c.sectors_of(request);
         let (first, mut kept) = (range.start, 0);
         for at in range.clone() {
@@ -434,12 +484,17 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
         let dropped = range.len() - kept;
         c.requests[request].count = kept as u32;
-        self.state.lines.line_mut(line).unreadable = true;
-        self.release(line, dropped as u32);
+        if dropped > 0 {
+            self.state.lines.line_mut(line).unreadable = true;
+            self.release(line, dropped as u32);
+        }
     }
 
     /// The host has the sectors of a request.
     pub(super) fn moved_read(&mut self, request: u32) {
+        if !self.state.wanted.is_empty() {
+            self.mended(request);
+        }
         let c = &mut self.state.collector;
         if c.read.len() < MOST_WAITING {
             c.read.push_back(request);

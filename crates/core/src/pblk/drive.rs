@@ -5,6 +5,7 @@ use super::failures::Failures;
 use super::interface::Interface;
 use super::limiter::Limiter;
 use super::lines::{Lines, State as LineState};
+use super::rail::failures::Wanted;
 use super::rail::gate::Gate;
 use super::ring::Ring;
 use super::shape::Shape;
@@ -65,6 +66,8 @@ pub(super) struct State {
     pub gate: Gate,
     /// Sectors of reads that are computed from others, where the medium holds data: request, sector, the others.
     pub rebuilds: Vec<(u32, Ppa, Vec<Ppa>)>,
+    /// Sectors that commands read, on a drive with strides that can fail.
+    pub wanted: Vec<Wanted>,
     /// Whether a command has come. Before, a drive is made to have a past in zero time.
     pub runs: bool,
     /// Lines that nothing refers to any more, to be freed at the end of the event.
@@ -150,6 +153,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             collector: Collector::new(&shape),
             gate: Gate::new(shape.strides.as_ref(), shape.luns),
             rebuilds: Vec::new(),
+            wanted: Vec::new(),
             runs: false,
             released: Vec::with_capacity(shape.array.lines as usize),
             failures: Failures::default(),

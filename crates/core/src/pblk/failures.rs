@@ -45,7 +45,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             Content::Data { first, sectors } => {
                 let valid = unit.users + unit.collected;
                 let l = s.lines.line_mut(line);
-                l.write_error = true;
+                (l.write_error, l.data_error) = (true, true);
                 l.in_ring -= valid;
                 s.ring.failed(first, sectors);
                 if s.lines.invalidate(line, valid) {
@@ -55,7 +55,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 self.give_up_chunk(line, self.shape.position_of(unit.unit));
             }
             Content::Parity => {
-                s.lines.line_mut(line).write_error = true;
+                let l = s.lines.line_mut(line);
+                (l.write_error, l.data_error) = (true, true);
                 self.give_up_chunk(line, self.shape.position_of(unit.unit));
             }
             Content::Start => self.lose_line(line),
@@ -248,7 +249,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         if f.unreadable.is_empty() && f.dead.is_empty() {
             return Vec::new();
         }
-        let is_lost = |sector: Ppa| f.unreadable.contains(&sector) || f.dead.contains(&self.plane_of(sector));
+        let unreadable =
+            |sector: Ppa| f.unreadable.contains(&sector) || f.dead.contains(&self.plane_of(sector));
+        let is_lost = |sector: Ppa| unreadable(sector) && !self.can_compute(sector, unreadable);
         let mut ranges: Vec<Range<u64>> = Vec::new();
         for lpn in crate::address::Lpn(0).run(self.shape.sectors) {
             if !matches!(self.map.lookup(lpn), Place::Flash(sector) if is_lost(sector)) {

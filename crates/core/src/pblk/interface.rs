@@ -7,6 +7,7 @@
 //! they reach it, data of a read behind it.
 
 use super::drive::{Pblk, TIMER_ARRIVED, TIMER_DONE, TIMER_READS, TIMER_UP, TIMER_WRITES};
+use super::rail::failures::Reader;
 use super::ring::Place;
 use super::shape::Shape;
 use super::turns::{Through, Turns};
@@ -87,6 +88,10 @@ crate::flash::owners! {
         Moved(id),
         /// A read of the metadata of a victim.
         Metadata,
+        /// The second command of a read of the host.
+        Again(id),
+        /// The second command of a read of collection.
+        MovedAgain(id),
     }
 }
 
@@ -246,6 +251,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             Work::Request(id) => self.begin(id),
             Work::Moved(id) => self.read_moved(id),
             Work::Metadata => self.read_metadata(),
+            Work::Again(id) => self.read_again(id),
+            Work::MovedAgain(id) => self.move_again(id),
             work => unreachable!("{work:?} comes to the device by another way"),
         }
     }
@@ -411,8 +418,15 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let s = &mut self.state;
         match untagged(s.interface.data_up.pop(&mut s.timers)) {
             Work::Request(id) => {
+                if self.reads_again(Reader::Host(id)) {
+                    self.send_read(Work::Again(id));
+                    return false;
+                }
                 self.deliver(id, completed);
                 return true;
+            }
+            Work::Moved(id) if self.reads_again(Reader::Collection(id)) => {
+                self.send_read(Work::MovedAgain(id))
             }
             Work::Moved(id) => self.moved_read(id),
             Work::Metadata => self.metadata_read(),
@@ -452,6 +466,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         completed(&r.host.completion(s.now, data));
         self.flash.track(id);
         s.interface.requests.give(id);
+        if !self.state.wanted.is_empty() {
+            self.forget_wanted(Reader::Host(id));
+        }
     }
 
     /// Nanoseconds up to now in which the link moved data: to the host, and from it.

@@ -108,11 +108,6 @@ impl Limiter {
         self.gc < self.gc_max
     }
 
-    /// Let no write of a user have come.
-    pub fn restart(&mut self) {
-        self.limited_until = 0;
-    }
-
     /// When collection is no longer limited, unless a user writes.
     pub fn limited_until(&self) -> u64 {
         self.limited_until

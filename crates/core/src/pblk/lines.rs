@@ -74,6 +74,8 @@ pub struct Line {
     pub in_ring: u32,
     /// Whether a program has failed.
     pub write_error: bool,
+    /// Whether that was one of data or of parity, so that strides of the line do not give what they should.
+    pub data_error: bool,
     /// Whether collection could not read a sector of it. It is no victim again before nothing of it is valid.
     pub unreadable: bool,
     /// Whether it was never written, so that its chunks need no erase.
@@ -137,6 +139,7 @@ impl Lines {
                 references: 0,
                 in_ring: 0,
                 write_error: false,
+                data_error: false,
                 unreadable: false,
                 fresh: true,
                 given_up: Vec::new(),
@@ -298,6 +301,7 @@ impl Lines {
         line.valid = line.capacity;
         line.references = 1;
         line.write_error = false;
+        line.data_error = false;
         line.unreadable = false;
         line.given_up.clear();
         Some(number)

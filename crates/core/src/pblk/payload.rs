@@ -6,6 +6,7 @@
 use super::array::SECTOR;
 use super::drive::{Pblk, State};
 use super::lines::State as LineState;
+use super::rail::failures::Reader;
 use super::ring::Entry;
 use super::shape::Shape;
 use super::writer::Content;
@@ -14,6 +15,7 @@ use crate::flash::OpId;
 use crate::ftl::map::Place;
 use crate::medium::{Below, Kind, Medium, Oob, Size};
 use crate::observer::Observer;
+use std::collections::BTreeMap;
 use tailcut_units::{HostOp, Status};
 
 /// Attach a medium to a drive.
@@ -182,6 +184,23 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
+    /// The others of a sector of a read did not give it.
+    pub(super) fn data_not_rebuilt(&mut self, reader: Reader, sector: Ppa) {
+        if M::HOLDS_DATA
+            && let Reader::Host(id) = reader
+        {
+            self.state.rebuilds.retain(|(of, target, _)| (*of, *target) != (id, sector));
+        }
+    }
+
+    /// A sector that collection could not read is computed from others.
+    pub(super) fn data_mended(&mut self, sector: Ppa, others: &[Ppa]) {
+        let acc = self.acc_of_reads();
+        self.medium.xor_aim(acc, sector);
+        others.iter().for_each(|&other| self.medium.xor_flash(acc, other));
+        self.medium.stage_xor(acc, sector, Lpn::NONE);
+    }
+
     /// The last data of a read are there: compute its sectors that come from others.
     #[inline]
     pub(super) fn data_rebuilt(&mut self, id: u32) {
@@ -234,11 +253,14 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// The sectors of an operation of a read are there.
     #[inline]
-    pub(super) fn data_arrived(&mut self, id: u32, op: OpId) {
+    pub(super) fn data_arrived(&mut self, id: u32, op: OpId, unread: &[Ppa]) {
         if M::HOLDS_DATA && self.state.interface.requests[id].host.status == Status::Ok {
             let cmd = self.flash.op(op).cmd;
             for at in (0..u64::BITS).filter(|at| cmd.units() >> at & 1 != 0) {
-                self.medium.sense(id, cmd.ppa + at..cmd.ppa + (at + 1));
+                let sector = cmd.ppa + at;
+                if !unread.contains(&sector) {
+                    self.medium.sense(id, sector..sector + 1);
+                }
             }
         }
     }
@@ -257,6 +279,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             return;
         }
         let (shape, lines) = (&self.shape, &self.state.lines);
+        let in_ring: BTreeMap<Ppa, Lpn> =
+            self.state.ring.mapped().map(|entry| (entry.media, entry.lba)).collect();
         for line in 0..lines.count() {
             self.medium.erase(line);
             let units = match lines.line(line).state {
@@ -275,9 +299,17 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 for sector in shape.unit_start(line, unit).run(shape.array.write_unit) {
                     match self.map.is_valid(sector) {
                         true => self.medium.age(sector, self.map.owner(sector)),
+                        false if in_ring.contains_key(&sector) => self.medium.age(sector, in_ring[&sector]),
                         false => self.medium.program_pad(sector),
                     }
                 }
+            }
+        }
+        for (slot, entry) in self.state.ring.slots_in_use() {
+            if entry.lba != Lpn::NONE {
+                self.medium.hold(slot, entry.lba, Below::Flash);
+                self.medium.want(slot, entry.media);
+                self.medium.fill_slot(slot, entry.media..entry.media + 1);
             }
         }
         self.data_of_parity_adopted();
@@ -325,7 +357,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let lines = &self.state.lines;
         for line in (0..lines.count()).filter(|&line| lines.line(line).state == LineState::Closed) {
             let l = lines.line(line);
-            if l.write_error {
+            if l.data_error {
                 continue;
             }
             for unit in (l.start..l.end).filter(|&unit| self.has_parity(line, unit)) {

@@ -2,6 +2,7 @@
 
 use super::drive::Pblk;
 use super::interface::Work;
+use super::rail::failures::{Reader, Way};
 use super::ring::{Entry, Origin, Place as RingPlace};
 use crate::address::{Lpn, Ppa};
 use crate::flash::{FlashCommand, OpId, Target};
@@ -35,6 +36,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                     let avoided = self.is_avoided(sector);
                     let others = if avoided { self.others(sector) } else { None };
                     self.state.counters.unprotected_units += u64::from(avoided && others.is_none());
+                    let way = if others.is_some() { Way::Others } else { Way::Plain };
+                    self.remember(Reader::Host(id), sector, way);
                     match others {
                         Some(others) => self.add_rebuild(&mut ops, id, sector, &others, read),
                         None => self.add_read(&mut ops, Occupant::UserRead, Work::Request(id), sector, read),
@@ -131,22 +134,22 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// Data of a host read are decoded: they go to the host.
     pub(super) fn read_arrived(&mut self, op: OpId, id: u32) {
-        let failed = self.flash.has_failed(op);
-        if failed {
-            self.note_unread(op);
+        let mut unread = Vec::new();
+        if self.flash.has_failed(op) {
+            unread = self.note_unread(op);
+            if !self.remembers_reads() || self.try_otherwise(Reader::Host(id), &unread) {
+                self.state.interface.requests[id].host.status = Status::MediaError;
+            }
         }
         self.note_read(op);
-        if failed {
-            self.state.interface.requests[id].host.status = Status::MediaError;
-        }
-        self.data_arrived(id, op);
+        self.data_arrived(id, op, &unread);
         let ledger = self.flash.op(op).ledger;
         let unit = self.flash.op(op).cmd.unit;
         let bytes = self.end_read(op);
         let r = &mut self.state.interface.requests[id];
         r.remaining -= 1;
         let last = r.remaining == 0;
-        if last {
+        if last && !self.reads_again(Reader::Host(id)) {
             self.data_rebuilt(id);
         }
         let now = self.state.now;

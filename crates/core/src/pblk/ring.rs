@@ -68,6 +68,16 @@ impl Ring {
         }
     }
 
+    /// Whether a restored state can belong to a ring of this size, over a device of so many sectors.
+    pub fn fits(&self, size: u32, sectors: u32) -> bool {
+        let (size, order) = (u64::from(size), [self.switched, self.synced, self.submitted, self.filled]);
+        self.entries.len() as u64 == size
+            && order.is_sorted()
+            && self.filled - self.switched < size
+            && self.failed.is_empty()
+            && self.entries.iter().all(|entry| entry.media == Ppa::NONE || entry.media.0 < sectors)
+    }
+
     fn size(&self) -> u64 {
         self.entries.len() as u64
     }
@@ -238,6 +248,11 @@ impl Ring {
     pub fn mapped(&self) -> impl Iterator<Item = &Entry> {
         let places = self.switched..self.submitted;
         places.map(|place| self.entry(place)).filter(|e| e.lba != Lpn::NONE && e.media != Ppa::NONE)
+    }
+
+    /// Slots that are not used again, and what is in them.
+    pub fn slots_in_use(&self) -> Vec<(u32, Entry)> {
+        (self.switched..self.filled).map(|place| (self.slot(place), *self.entry(place))).collect()
     }
 
     /// The sector that the map says is in this slot, if the slot still holds this address.

@@ -1,7 +1,9 @@
 //! Snapshots of a drive under pblk.
 
 use super::drive::{Pblk, State};
+use super::limiter::Limiter;
 use super::lines::Lines;
+use super::ring::Ring;
 use super::writer::Writer;
 use crate::config::DeviceConfig;
 use crate::figures::AgeReport;
@@ -21,6 +23,8 @@ struct Aged {
     map: MapState,
     lines: Lines,
     writer: Writer,
+    ring: Ring,
+    limiter: Limiter,
     blocks: Blocks,
 }
 
@@ -35,6 +39,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             map: self.map.state.clone(),
             lines: self.state.lines.clone(),
             writer: self.state.writer.clone(),
+            ring: self.state.ring.clone(),
+            limiter: self.state.limiter.clone(),
             blocks: self.flash.blocks().by_index(),
         };
         snapshot::save(Kind::Aged, key, &aged, &self.map, to)
@@ -46,7 +52,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// The stream cannot be read, or holds another state than this drive can have.
     pub fn load_aged(&mut self, key: u64, from: &mut dyn Read) -> Result<AgeReport, SnapshotError> {
         let aged: Aged = snapshot::load(Kind::Aged, key, &mut self.map, from)?;
-        let fits = aged.lines.fits(self.shape.array.lines, self.shape.luns) && aged.writer.fits(&self.shape);
+        let fits = aged.lines.fits(self.shape.array.lines, self.shape.luns)
+            && aged.writer.fits(&self.shape)
+            && aged.ring.fits(self.shape.provision.ring, self.shape.array.lines * self.shape.line_sectors);
         if !fits || !self.flash.blocks_mut().take_counts(aged.blocks) || aged.map.filled > self.shape.sectors
         {
             return Err(damaged("its tables do not fit this drive"));
@@ -54,7 +62,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.map.state = aged.map;
         self.state.lines = aged.lines;
         self.state.writer = aged.writer;
-        if !self.map.is_sane(self.shape.sectors) {
+        self.state.ring = aged.ring;
+        self.state.limiter = aged.limiter;
+        if !self.map.is_sane(self.shape.sectors, self.shape.provision.ring) {
             return Err(damaged("its map points outside the drive"));
         }
         if !self.map.agrees() {

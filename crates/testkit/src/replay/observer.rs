@@ -419,6 +419,7 @@ impl Replay {
                 placed.through(op, &mut r.account);
                 r.room_since = now;
             }
+            RequestStep::ReadsAgain => self.front.read_again(r, now),
             RequestStep::Waits(reason) => self.front.wait_for(reason, now),
             RequestStep::Held if self.front.pblk.is_some() && r.command.op == HostOp::Write => {
                 self.front.waited(r.looked_at, now, &mut r.account);

@@ -187,6 +187,15 @@ impl Front {
         self.complete(&mut r.account);
     }
 
+    /// A read has got what its first command gives, and its second one comes to the device at `now`.
+    pub fn read_again(&self, r: &mut Request, now: u64) {
+        if let Some(first) = r.last.take() {
+            r.account.merge(&first);
+        }
+        r.account.add(Cause::HOST_LATENCY, self.complete + self.submit);
+        (r.looked_at, r.passed) = (now, None);
+    }
+
     /// From `now` on the first write that waits before the ring waits for this.
     pub fn wait_for(&mut self, reason: RingWait, now: u64) {
         if let Some(pblk) = &mut self.pblk {

@@ -482,7 +482,7 @@ pub fn aged_key(config: &DeviceConfig, seed: u64, what: &str) -> u64 {
         crate::snapshot::VERSION,
         config.geometry,
         f.kind,
-        (config.pblk.kernel, config.pblk.ring),
+        (config.pblk.kernel, config.pblk.ring, config.pblk.stride, config.pblk.parities),
         f.mapping_unit,
         f.capacity_rule(),
         f.extent,

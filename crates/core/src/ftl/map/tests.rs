@@ -199,7 +199,7 @@ proptest! {
             prop_assert_eq!(map.valid_mask(Ppa(start), count), (0..count).map(bit).sum::<u64>());
         }
         let buffered = places.iter().any(|place| matches!(place, Place::Buffer(_)));
-        prop_assert_eq!(map.is_sane(l.host_units), !buffered, "a drive at rest has nothing in its buffer");
+        prop_assert_eq!(map.is_sane(l.host_units, 0), !buffered, "a drive at rest has nothing in its buffer");
     }
 }
 
@@ -211,7 +211,7 @@ fn a_map_that_points_outside_is_not_sane() {
     let sane = |damage: &dyn Fn(&mut Map)| {
         let mut map = Map::new(&l, drive(true, 1, &order).1).unwrap();
         damage(&mut map);
-        map.is_sane(l.host_units)
+        map.is_sane(l.host_units, 0)
     };
     assert!(sane(&|map| map.set_flash(Lpn(0), Ppa(959))) && !sane(&|map| map.set_flash(Lpn(0), Ppa(960))));
     assert!(sane(&|map| map.set_owner(Ppa(0), Lpn(399))) && !sane(&|map| map.set_owner(Ppa(0), Lpn(400))));

@@ -3,8 +3,9 @@
 //! Write units of one stripe on several LUNs are a *stride*, and one or two of them are the parity of the others
 //! ([`strides`]). The writer programs parity as soon as a stripe has its data (`parity`). The *gate* lets few LUNs of a
 //! stride program or erase at once (`gate`, by the policy `write_gate`). Reads of the others are computed from the rest
-//! of their strides, and so is what cannot be read (`reads`).
+//! of their strides (`reads`), and so is what cannot be read (`failures`).
 
+pub(super) mod failures;
 pub(super) mod gate;
 pub(super) mod parity;
 pub(super) mod reads;

@@ -39,7 +39,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let place = self.shape.place(sector);
         let line = self.state.lines.line(place.line);
         let stripe = place.page * self.shape.luns;
-        if line.write_error || !self.has_parity(place.line, stripe + place.position) {
+        if line.data_error || !self.has_parity(place.line, stripe + place.position) {
             return None;
         }
         // Parity of the open line follows its data.

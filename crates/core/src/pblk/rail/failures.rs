@@ -1,0 +1,256 @@
+//! Sectors that cannot be read and whose stride gives them.
+//!
+//! When all reads of a command have ended and some have failed, a second command goes to the device: for a sector that
+//! could not be read where it lies it reads the others of its stride, and for one whose others failed it reads
+//! the sector itself. What this does not give is lost. A sector that the host got in this way is written again: it
+//! enters the ring like one of collection.
+
+use super::super::drive::Pblk;
+use super::super::interface::Work;
+use crate::address::{Lpn, Ppa};
+use crate::flash::{FlashCommand, OpId};
+use crate::ftl::map::Place;
+use crate::medium::Medium;
+use crate::observer::{Observer, RequestStep};
+use serde::{Deserialize, Serialize};
+use tailcut_units::{Cause, Occupant, Status};
+
+/// Whose command it is that reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in super::super) enum Reader {
+    /// A request of the host.
+    Host(u32),
+    /// A request of collection.
+    Collection(u32),
+}
+
+impl Reader {
+    fn work(self) -> Work {
+        match self {
+            Reader::Host(id) => Work::Request(id),
+            Reader::Collection(id) => Work::Moved(id),
+        }
+    }
+}
+
+/// How a sector is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in super::super) enum Way {
+    /// Where it lies; or else from the others.
+    Plain,
+    /// From the others, because its LUN is avoided; or else where it lies.
+    Others,
+    /// Where it lies, because the others have failed.
+    PlainAtLast,
+    /// From the others, because it could not be read.
+    OthersAtLast,
+    /// In no way.
+    None,
+}
+
+impl Way {
+    /// Whether the others are read.
+    fn is_by_others(self) -> bool {
+        matches!(self, Way::Others | Way::OthersAtLast)
+    }
+
+    /// The way after this one has failed.
+    fn next(self) -> Way {
+        match self {
+            Way::Plain => Way::OthersAtLast,
+            Way::Others => Way::PlainAtLast,
+            Way::PlainAtLast | Way::OthersAtLast | Way::None => Way::None,
+        }
+    }
+}
+
+/// A sector that a command reads, on a drive with strides that can fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in super::super) struct Wanted {
+    /// Whom it serves.
+    pub reader: Reader,
+    /// The sector.
+    pub sector: Ppa,
+    /// How it is read.
+    pub way: Way,
+    /// Whether this way has failed, or is not begun.
+    pub is_due: bool,
+}
+
+impl<O: Observer, M: Medium> Pblk<O, M> {
+    /// Whether the sectors of reads are remembered, because some may fail and strides may give them.
+    #[inline]
+    pub(in super::super) fn remembers_reads(&self) -> bool {
+        self.shape.strides.is_some() && self.shape.faults.is_some()
+    }
+
+    /// Remember how a sector is read for a command.
+    #[inline]
+    pub(in super::super) fn remember(&mut self, reader: Reader, sector: Ppa, way: Way) {
+        if self.remembers_reads() {
+            self.state.wanted.push(Wanted { reader, sector, way, is_due: false });
+        }
+    }
+
+    /// Sectors of an operation could not be read. Whatever needs them for a command is read in another way, if there is
+    /// one. Returns whether some sector is not to be had.
+    #[cold]
+    pub(in super::super) fn try_otherwise(&mut self, reader: Reader, unread: &[Ppa]) -> bool {
+        let mut lost = false;
+        for at in 0..self.state.wanted.len() {
+            let wanted = self.state.wanted[at];
+            if wanted.reader != reader || wanted.is_due {
+                continue;
+            }
+            let failed = match wanted.way.is_by_others() {
+                true => {
+                    self.others(wanted.sector).is_none_or(|o| o.sectors().iter().any(|s| unread.contains(s)))
+                }
+                false => unread.contains(&wanted.sector),
+            };
+            if failed {
+                let mut way = wanted.way.next();
+                if way.is_by_others() && self.others(wanted.sector).is_none() {
+                    way = Way::None;
+                }
+                lost |= way == Way::None;
+                self.state.wanted[at] = Wanted { way, is_due: way != Way::None, ..wanted };
+                self.data_not_rebuilt(reader, wanted.sector);
+            }
+        }
+        lost
+    }
+
+    /// Whether a command whose operations have all ended reads again.
+    #[inline]
+    pub(in super::super) fn reads_again(&self, reader: Reader) -> bool {
+        self.state.wanted.iter().any(|wanted| wanted.reader == reader && wanted.is_due)
+    }
+
+    /// Build the second command of a command: the operations for what is due.
+    pub(in super::super) fn order_again(
+        &mut self,
+        reader: Reader,
+        occupant: Occupant,
+        of: FlashCommand,
+    ) -> Vec<OpId> {
+        let mut ops = Vec::new();
+        for at in 0..self.state.wanted.len() {
+            let wanted = self.state.wanted[at];
+            if wanted.reader != reader || !wanted.is_due {
+                continue;
+            }
+            self.state.wanted[at].is_due = false;
+            if !wanted.way.is_by_others() {
+                self.add_read(&mut ops, occupant, reader.work(), wanted.sector, of);
+                continue;
+            }
+            // Its line cannot have lost its parity since: it is closed.
+            let Some(others) = self.others(wanted.sector) else { continue };
+            for &other in others.sectors() {
+                self.add_read(&mut ops, occupant, reader.work(), other, of);
+            }
+            self.state.counters.rebuild_reads += others.sectors().len() as u64;
+            match reader {
+                Reader::Host(id) => {
+                    self.state.counters.rebuilt_units += 1;
+                    self.state.interface.requests[id].is_rebuilt = true;
+                    self.data_rebuilds(id, wanted.sector, others.sectors());
+                }
+                Reader::Collection(_) => self.state.counters.mended_units += 1,
+            }
+        }
+        ops
+    }
+
+    /// Read again for a host read.
+    #[cold]
+    pub(in super::super) fn read_again(&mut self, id: u32) {
+        let serial = self.state.interface.requests[id].host.index;
+        let of = FlashCommand { tag: id, serial, ..FlashCommand::BLANK };
+        let ops = self.order_again(Reader::Host(id), Occupant::UserRead, of);
+        let r = &mut self.state.interface.requests[id];
+        r.host.ledger.charge(Cause::HOST_LATENCY, self.shape.host.submit_latency.0);
+        r.remaining = ops.len() as u32;
+        self.observe_request(id, RequestStep::ReadsAgain);
+        if ops.is_empty() {
+            self.state.interface.requests[id].host.status = Status::MediaError;
+            return self.complete(id);
+        }
+        self.reads_sent(&ops);
+        self.pass_reads(&ops);
+    }
+
+    /// Forget what a command has read. The sectors that it got from others because they could not be read are to be
+    /// written again.
+    #[cold]
+    pub(in super::super) fn forget_wanted(&mut self, reader: Reader) {
+        let of = |wanted: &mut Wanted| wanted.reader == reader;
+        let all: Vec<Wanted> = self.state.wanted.extract_if(.., of).collect();
+        for Wanted { sector, .. } in all.into_iter().filter(|wanted| wanted.way == Way::OthersAtLast) {
+            let lpn = self.map.owner(sector);
+            if lpn != Lpn::NONE && self.map.is_valid(sector) && self.map.lookup(lpn) == Place::Flash(sector) {
+                self.write_again(lpn, sector);
+            }
+        }
+        self.admit();
+    }
+
+    /// Sectors of a read of collection could not be read. Those that their strides give are read from there; the others are
+    /// returned.
+    #[cold]
+    pub(in super::super) fn mend_or_leave(&mut self, request: u32, unread: Vec<Ppa>) -> Vec<Ppa> {
+        let reader = Reader::Collection(request);
+        let mut left = Vec::new();
+        // What the others of a stride did not give either.
+        let (state, shape_of) = (&self.state, |sector| self.others(sector));
+        let fails = |wanted: &&Wanted| {
+            let others = || shape_of(wanted.sector);
+            wanted.reader == reader
+                && !wanted.is_due
+                && others().is_none_or(|o| o.sectors().iter().any(|s| unread.contains(s)))
+        };
+        left.extend(state.wanted.iter().filter(fails).map(|wanted| wanted.sector));
+        self.state.wanted.retain(|wanted| wanted.reader != reader || !left.contains(&wanted.sector));
+        for sector in unread {
+            if !self.is_of_request(request, sector) {
+                continue;
+            }
+            if self.others(sector).is_some() {
+                let way = Way::OthersAtLast;
+                self.state.wanted.push(Wanted { reader, sector, way, is_due: true });
+            } else {
+                left.push(sector);
+            }
+        }
+        left
+    }
+
+    /// Read again for a request of collection.
+    #[cold]
+    pub(in super::super) fn move_again(&mut self, request: u32) {
+        let ops = self.order_again(Reader::Collection(request), Occupant::GcRead, FlashCommand::BLANK);
+        self.state.counters.gc_reads += ops.len() as u64;
+        self.moves_sent(request, ops.len() as u32);
+        if !ops.is_empty() {
+            self.pass_reads(&ops);
+        }
+    }
+
+    /// The sectors of a request of collection that strides gave are there.
+    #[cold]
+    pub(in super::super) fn mended(&mut self, request: u32) {
+        let of = |wanted: &mut Wanted| wanted.reader == Reader::Collection(request);
+        for Wanted { sector, .. } in self.state.wanted.extract_if(.., of).collect::<Vec<_>>() {
+            if let (true, Some(others)) = (M::HOLDS_DATA, self.others(sector)) {
+                self.data_mended(sector, others.sectors());
+            }
+        }
+    }
+
+    /// Whether the stride of a sector gives it: none of the others is known to be unreadable.
+    #[cold]
+    pub(in super::super) fn can_compute(&self, sector: Ppa, is_lost: impl Fn(Ppa) -> bool) -> bool {
+        self.others(sector).is_some_and(|others| !others.sectors().iter().any(|&other| is_lost(other)))
+    }
+}
