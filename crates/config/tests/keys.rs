@@ -41,6 +41,8 @@ const BESIDE: &[(&str, &str, &[&str])] = &[
     // The rule of the kernel gives a ring in any case; the largest needs a line that holds it.
     ("pblk.ring", "1", &["geometry.channels=8"]),
     ("pblk.ring", "1048576", &["geometry.channels=8", "geometry.pages=65536"]),
+    ("pblk.stride", "32", &["geometry.channels=16"]),
+    ("pblk.parities", "", &["pblk.stride=4"]),
     ("faults.page_reads", "", &["faults.page=1%"]),
     ("faults.plane", "", &["faults.within=1s"]),
     ("faults.die", "", &["faults.within=1s"]),
@@ -124,6 +126,8 @@ fn drive_of(key: &str) -> (&'static str, &'static [&'static str]) {
         || ["age.retention_from", "age.law"].contains(&key)
     {
         ("rif-2t", &[])
+    } else if key.starts_with("policy.write_gate.") {
+        ("tiny-pblk", &["rail"])
     } else if key.starts_with("pblk.") {
         ("tiny-pblk", &[])
     } else {

@@ -47,6 +47,8 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "hpca24/tail",
     "hpca24/ultra-large",
     "tos22/pblk",
+    "tos22/fig4",
+    "tos22/maxima",
     "composed/erases",
     "composed/together",
     "composed/suspension",

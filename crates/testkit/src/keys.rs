@@ -29,6 +29,17 @@ macro_rules! blocks {
 const BLOCK: &[(&str, &str)] = blocks!();
 const BLOCK_OF_PAGES: &[(&str, &str)] = blocks!(("ftl.mapping_unit", "'8KiB'"));
 const PBLK: &[(&str, &str)] = &[("ftl.kind", "'pblk'"), ("pblk.ring", "256"), ("geometry.pages", "64")];
+/// Strides over four LUNs.
+const STRIDES: &[(&str, &str)] =
+    &[("ftl.kind", "'pblk'"), ("pblk.ring", "256"), ("geometry.pages", "64"), ("pblk.stride", "4")];
+/// The same with a gate.
+const GATED: &[(&str, &str)] = &[
+    ("ftl.kind", "'pblk'"),
+    ("pblk.ring", "256"),
+    ("geometry.pages", "64"),
+    ("pblk.stride", "4"),
+    ("policy.write_gate", "'stride'"),
+];
 /// Each die has a short write queue of its own; planes are lanes.
 const QUEUES: &[(&str, &str)] = blocks!(
     ("policy.buffer.lru.queue_limit.of", "'die'"),
@@ -169,6 +180,13 @@ const CHANGES: &[Change] = &[
     ("pblk.read_sector", "'3us'", PBLK),
     ("pblk.write_sector", "'30us'", PBLK),
     ("pblk.erase_semaphore", "true", PBLK),
+    ("pblk.stride", "2", STRIDES),
+    ("pblk.parities", "2", STRIDES),
+    ("policy.write_gate.stride.covers", "'collection'", GATED),
+    ("policy.write_gate.stride.against", "'collection'", GATED),
+    ("policy.write_gate.stride.waits_for_reads", "false", GATED),
+    ("policy.write_gate.stride.marks_early", "true", GATED),
+    ("policy.write_gate.stride.off_below", "1000000", GATED),
     ("ftl.extent", "'line'", &[]),
     ("ftl.bad_blocks", "'hole'", &[("geometry.bad_blocks", "'2%'")]),
     ("ftl.write_planes", "1", &[("ftl.gc.copy_planes", "1"), ("ftl.gc.program_planes", "1")]),
@@ -448,6 +466,8 @@ fn bases() -> Vec<Table> {
     for (key, value) in times {
         set(&mut pblk, &key, parse(value));
     }
+    set(&mut pblk, "pblk.stride", parse("4"));
+    set(&mut pblk, "pblk.parities", parse("1"));
     out.push(pblk);
     let left_of = [("suspend.erase.limits.least_left", "'500us'"), ("suspend.erase.least_left_of", "'loop'")];
     out.push(with(&first, &left_of));

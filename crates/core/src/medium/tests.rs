@@ -152,8 +152,8 @@ fn what_moves_through_a_slot_keeps_its_number() {
     m.begin_write(0, 10, &[9; 10]);
     m.hold(4, Lpn(12), Below::Slot { older: 3, old_ppa: Ppa(8) });
     m.write_slot(4, 0..10, 0, 0);
-    m.program_slot(Ppa(1), 3, Lpn(12, Kind::Wear));
-    m.program_slot(Ppa(2), 4, Lpn(12, Kind::Wear));
+    m.program_slot(Ppa(1), 3, Lpn(12), Kind::Wear);
+    m.program_slot(Ppa(2), 4, Lpn(12), Kind::Wear);
     let (moved, newer) = (m.unit(Ppa(1)).unwrap(), m.unit(Ppa(2)).unwrap());
     assert_eq!((Oob { kind: Kind::Wear, ..old }, bytes(12)), (moved.oob, moved.to_vec(UNIT)));
     assert!(newer.oob.kind == Kind::User && newer.oob.sequence > old.sequence);
@@ -164,7 +164,7 @@ fn what_moves_through_a_slot_keeps_its_number() {
     }
     m.hold(3, Lpn(12), Below::Flash);
     m.complete_xor(1, 3, Ppa(8));
-    m.program_slot(Ppa(9), 3, Lpn(12, Kind::Wear));
+    m.program_slot(Ppa(9), 3, Lpn(12), Kind::Wear);
     assert_eq!(m.unit(Ppa(9)).unwrap().oob, moved.oob);
     assert!(m.faults().is_empty(), "{:?}", m.faults());
 }
@@ -173,7 +173,7 @@ fn what_moves_through_a_slot_keeps_its_number() {
 fn what_cannot_be_is_noticed() {
     type Act = fn(&mut InMemory);
     let acts: [(&str, Act); 8] = [
-        ("is programmed with", |m| m.program_slot(Ppa(0), 1, Lpn(12, Kind::Wear))),
+        ("is programmed with", |m| m.program_slot(Ppa(0), 1, Lpn(12), Kind::Wear)),
         ("is erased", |m| {
             read_whole(m, Lpn(11), Ppa(2));
             m.sense(1, Ppa(0)..Ppa(4));
@@ -189,7 +189,7 @@ fn what_cannot_be_is_noticed() {
         }),
         ("whole: false", |m| {
             m.hold(4, Lpn(1), Below::Flash);
-            m.program_slot(Ppa(1), 4, Lpn(1, Kind::Wear));
+            m.program_slot(Ppa(1), 4, Lpn(1), Kind::Wear);
         }),
         ("ended without", |m| {
             read_whole(m, Lpn(11), Ppa(0));
@@ -219,8 +219,8 @@ fn a_slot_over_another_completes_both() {
         m.hold(slot, Lpn(12), below);
         m.write_slot(slot, range, 0, 0);
     }
-    m.program_slot(Ppa(1), 3, Lpn(12, Kind::Wear));
-    m.program_slot(Ppa(2), 4, Lpn(12, Kind::Wear));
+    m.program_slot(Ppa(1), 3, Lpn(12), Kind::Wear);
+    m.program_slot(Ppa(2), 4, Lpn(12), Kind::Wear);
     let mut should = bytes(12);
     should[10..20].fill(3);
     assert_eq!(m.unit(Ppa(1)).unwrap().to_vec(UNIT), should);

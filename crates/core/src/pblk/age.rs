@@ -243,11 +243,11 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         written
     }
 
-    /// End a pass: move the rest of a victim, and write what is in the ring.
+    /// End a pass: write what is in the ring, and let a run choose a victim again of which sectors are left. To move them now
+    /// would fill the ring with sectors of collection.
     fn come_to_rest(&mut self, source: Option<Source>) {
-        if let Some(mut victim) = source {
-            while self.move_of(&mut victim) && self.write_at_once(false) {}
-            self.release(victim.line, 1);
+        if let Some(victim) = source {
+            self.state.lines.give_back(victim.line);
         }
         self.write_at_once(true);
         self.free_at_once();

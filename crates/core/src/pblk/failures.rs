@@ -37,7 +37,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Handle a program that has failed, of which the host hears now.
     #[cold]
     pub(super) fn program_failed(&mut self, unit: &Unit) {
-        let line = unit.line;
+        let (line, stripe) = (unit.line, unit.unit / self.shape.luns);
         let s = &mut self.state;
         s.counters.program_failures += 1;
         s.counters.programs_failed += u64::from(self.shape.array.write_unit);
@@ -45,7 +45,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             Content::Data { first, sectors } => {
                 let valid = unit.users + unit.collected;
                 let l = s.lines.line_mut(line);
-                (l.write_error, l.data_error) = (true, true);
+                l.write_error = true;
+                l.sound = l.sound.min(stripe);
                 l.in_ring -= valid;
                 s.ring.failed(first, sectors);
                 if s.lines.invalidate(line, valid) {
@@ -56,7 +57,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             }
             Content::Parity => {
                 let l = s.lines.line_mut(line);
-                (l.write_error, l.data_error) = (true, true);
+                l.write_error = true;
+                l.sound = l.sound.min(stripe);
                 self.give_up_chunk(line, self.shape.position_of(unit.unit));
             }
             Content::Start => self.lose_line(line),
@@ -212,7 +214,11 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         Some(FaultReport {
             blocks: self.block_report(),
             lost: self.lost_ranges(),
-            lost_units: f.unreadable.iter().filter(|&&sector| self.map.is_valid(sector)).count() as u64,
+            lost_units: f
+                .unreadable
+                .iter()
+                .filter(|&&sector| self.map.is_valid(sector) && !self.can_compute(sector))
+                .count() as u64,
             dead_planes: f.dead.len() as u32,
             read_only: f.read_only,
         })
@@ -249,9 +255,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         if f.unreadable.is_empty() && f.dead.is_empty() {
             return Vec::new();
         }
-        let unreadable =
-            |sector: Ppa| f.unreadable.contains(&sector) || f.dead.contains(&self.plane_of(sector));
-        let is_lost = |sector: Ppa| unreadable(sector) && !self.can_compute(sector, unreadable);
+        let is_lost = |sector: Ppa| self.is_unreadable(sector) && !self.can_compute(sector);
         let mut ranges: Vec<Range<u64>> = Vec::new();
         for lpn in crate::address::Lpn(0).run(self.shape.sectors) {
             if !matches!(self.map.lookup(lpn), Place::Flash(sector) if is_lost(sector)) {
@@ -264,6 +268,12 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             }
         }
         ranges
+    }
+
+    /// Whether a sector is known not to be readable.
+    pub(super) fn is_unreadable(&self, sector: Ppa) -> bool {
+        let f = &self.state.failures;
+        f.unreadable.contains(&sector) || !f.dead.is_empty() && f.dead.contains(&self.plane_of(sector))
     }
 
     /// The plane of a sector, counted over the drive.

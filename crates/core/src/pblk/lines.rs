@@ -74,8 +74,8 @@ pub struct Line {
     pub in_ring: u32,
     /// Whether a program has failed.
     pub write_error: bool,
-    /// Whether that was one of data or of parity, so that strides of the line do not give what they should.
-    pub data_error: bool,
+    /// Stripes from the first on whose data and parity are as they should be: up to the first failed program.
+    pub sound: u32,
     /// Whether collection could not read a sector of it. It is no victim again before nothing of it is valid.
     pub unreadable: bool,
     /// Whether it was never written, so that its chunks need no erase.
@@ -139,7 +139,7 @@ impl Lines {
                 references: 0,
                 in_ring: 0,
                 write_error: false,
-                data_error: false,
+                sound: u32::MAX,
                 unreadable: false,
                 fresh: true,
                 given_up: Vec::new(),
@@ -301,7 +301,7 @@ impl Lines {
         line.valid = line.capacity;
         line.references = 1;
         line.write_error = false;
-        line.data_error = false;
+        line.sound = u32::MAX;
         line.unreadable = false;
         line.given_up.clear();
         Some(number)
@@ -398,6 +398,14 @@ impl Lines {
         debug_assert_eq!(self.line(line).state, State::Closed);
         self.unlist(line);
         self.all[line as usize].state = State::Victim;
+    }
+
+    /// Let a victim be a closed line again, with what of it is still valid.
+    pub fn give_back(&mut self, line: u32) {
+        let l = &mut self.all[line as usize];
+        debug_assert!(l.state == State::Victim && l.references > 0);
+        l.state = State::Closed;
+        self.file(line);
     }
 
     /// Free a victim that nothing refers to. If sectors of it could not be read it is closed again, and false is

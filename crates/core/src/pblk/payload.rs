@@ -357,10 +357,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let lines = &self.state.lines;
         for line in (0..lines.count()).filter(|&line| lines.line(line).state == LineState::Closed) {
             let l = lines.line(line);
-            if l.data_error {
-                continue;
-            }
-            for unit in (l.start..l.end).filter(|&unit| self.has_parity(line, unit)) {
+            let end = l.end.min(l.sound.saturating_mul(self.shape.luns));
+            for unit in (l.start..end).filter(|&unit| self.has_parity(line, unit)) {
                 let position = self.shape.position_of(unit);
                 let stride = strides.stride_of(position);
                 // Once for each stride.

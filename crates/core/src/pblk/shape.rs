@@ -85,6 +85,9 @@ pub struct Shape {
     pub write_sector_ns: u64,
     /// Whether an erase takes the semaphore of its LUN.
     pub erase_semaphore: bool,
+    /// From the LUN position of metadata at the end of a line to that of the data with which they are sent: half the
+    /// array. One less if that were a member of the same stride, whose gate would then be closed.
+    pub metadata_distance: u32,
     /// Strides, if the drive has parity.
     pub strides: Option<Strides>,
     /// The rules of their gate, if they have one.
@@ -124,6 +127,9 @@ impl Shape {
         let bad_blocks = factory_bad(g, &c.fault, seed);
         let strides = c.pblk.stride.map(|width| Strides::new(luns, width, c.pblk.parities.unwrap_or(1)));
         let strides = strides.transpose()?;
+        if strides.is_none() && c.pblk.parities.is_some() {
+            return refuse("pblk.parities", "without pblk.stride there is no parity");
+        }
         let mut bad = bad_chunks(&array, g.planes, &bad_blocks);
         let mut warnings = Vec::new();
         if let Some(s) = strides.filter(|s| s.used() < luns) {
@@ -224,6 +230,8 @@ impl Shape {
             read_sector_ns: c.pblk.read_sector.unwrap_or(Span::ZERO).0,
             write_sector_ns: c.pblk.write_sector.unwrap_or(Span::ZERO).0,
             erase_semaphore: c.pblk.erase_semaphore || gate.is_some(),
+            metadata_distance: luns / 2
+                - u32::from(strides.is_some_and(|s| (luns / 2).is_multiple_of(s.count))),
             strides,
             gate,
             warnings,

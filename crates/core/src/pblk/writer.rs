@@ -457,7 +457,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.writer.step = Step::Take;
         if let Some(at) = self.waiting_metadata() {
             let own = self.shape.position_of(self.next_metadata(at));
-            let opposite = (own + self.shape.luns / 2) % self.shape.luns;
+            let opposite = (own + self.shape.metadata_distance) % self.shape.luns;
             if opposite == position || self.state.lines.is_bad(self.state.writer.open.line, opposite) {
                 self.take_metadata(at);
             }

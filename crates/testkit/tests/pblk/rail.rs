@@ -6,7 +6,7 @@ use tailcut_core::device::OpKind;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::figures::Until;
 use tailcut_core::ftl::map::Place;
-use tailcut_units::{Cause, HostOp, Ledger, Occupant, Occupants, Stream};
+use tailcut_units::{Cause, HostOp, Ledger, Occupant, Occupants, Status, Stream};
 
 /// A drive of 128 LUNs under RAIL, whose controller and commands take no time.
 fn westlake(scheme: &str, sets: &[&str]) -> DeviceConfig {
@@ -229,4 +229,47 @@ fn what_is_left_over_is_said() {
     let stage = Stage::new(&westlake("rail", &["pblk.stride=5", "pblk.parities=2"]));
     let warnings = &stage.drive.shape().warnings;
     assert!(warnings[0].starts_with("3 of 128 LUNs belong to no stride of 5"), "{warnings:?}");
+}
+
+/// A LUN dies on a drive with strides: its data are computed, for users and for collection, and written again. Only what has
+/// no parity in its place is lost, and the report names it.
+#[test]
+fn a_lun_dies_and_strides_give_its_data() {
+    let sets = ["geometry.channels=4", "geometry.dies_per_chip=2", "geometry.pages=128"];
+    let mut config = config_of("tiny-pblk", "rail", &sets);
+    config.fault = vec!["die=0@1ms".parse().expect("a fault")];
+    let mut stage = Stage::new(&config);
+    let bytes = stage.drive.host_bytes() / 10 * 7;
+    stage.drive.fill(bytes);
+    stage.drive.wear_in();
+    stage.until(2_000_000);
+    let report = stage.drive.fault_report().expect("a drive that can fail");
+    let lost: u64 = report.lost.iter().map(|range| range.end - range.start).sum();
+    // An eighth of the data was on the LUN.
+    assert!(lost > 0 && lost < bytes / 8 / 20, "{lost} bytes of {bytes}");
+    let is_lost = |sector: u64| report.lost.iter().any(|range| range.contains(&(sector * SECTOR)));
+    let mut failed = 0;
+    for sector in (0..bytes / SECTOR).step_by(3) {
+        let read = stage.one(HostOp::Read, sector, 1);
+        assert_eq!(read.status == Status::Ok, !is_lost(sector), "sector {sector}");
+        assert_eq!(read.ledger.sum(), read.at - read.arrived);
+        failed += u64::from(read.status != Status::Ok);
+    }
+    let c = stage.drive.counters().clone();
+    assert!(failed > 0 && c.rebuilt_units > 1_000, "{failed} failed, {c:?}");
+    // What was read is written again, so that it can be read where it lies now.
+    stage.drive.audit().unwrap_or_else(|e| panic!("{e}"));
+    assert!(c.programs_gc > 1_000, "{c:?}");
+    // The drive goes on: lines are collected although their metadata cannot be read.
+    let mut at = stage.drive.now().0;
+    for i in 0..60_000u64 {
+        at += 100_000;
+        stage.submit(at, HostOp::Write, i * 7919 % (bytes / SECTOR), 1);
+    }
+    stage.finish();
+    stage.drive.audit().unwrap_or_else(|e| panic!("{e}"));
+    let c = stage.drive.counters();
+    assert!(stage.drive.read_only().is_none(), "{}", stage.drive.describe_waiting());
+    assert!(c.collections > 20 && c.mended_units > 100, "{c:?}");
+    assert!(stage.ended.iter().all(|e| e.status != Status::ReadOnly));
 }

@@ -5,13 +5,13 @@
 //! the sector itself. What this does not give is lost. A sector that the host got in this way is written again: it
 //! enters the ring like one of collection.
 
-use super::super::drive::Pblk;
-use super::super::interface::Work;
 use crate::address::{Lpn, Ppa};
 use crate::flash::{FlashCommand, OpId};
 use crate::ftl::map::Place;
 use crate::medium::Medium;
 use crate::observer::{Observer, RequestStep};
+use crate::pblk::drive::Pblk;
+use crate::pblk::interface::Work;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Cause, Occupant, Status};
 
@@ -250,7 +250,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// Whether the stride of a sector gives it: none of the others is known to be unreadable.
     #[cold]
-    pub(in super::super) fn can_compute(&self, sector: Ppa, is_lost: impl Fn(Ppa) -> bool) -> bool {
-        self.others(sector).is_some_and(|others| !others.sectors().iter().any(|&other| is_lost(other)))
+    pub(in super::super) fn can_compute(&self, sector: Ppa) -> bool {
+        self.others(sector)
+            .is_some_and(|others| !others.sectors().iter().any(|&other| self.is_unreadable(other)))
     }
 }

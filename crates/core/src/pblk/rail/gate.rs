@@ -3,10 +3,10 @@
 //! Every program and erase takes the semaphore of its LUN. With a gate it takes a place in its stride as well, if the
 //! rules cover it. The writer asks again whenever something ends, until it may go on; what it asks for is the same until then.
 
-use super::super::drive::Pblk;
 use super::strides::Strides;
 use crate::medium::Medium;
 use crate::observer::{Observer, RingWait};
+use crate::pblk::drive::Pblk;
 use crate::policy::write_gate::{Covered, GateRules};
 use serde::{Deserialize, Serialize};
 

@@ -5,10 +5,10 @@
 //! exclusive or of their addresses. Parity takes no ring slot and is not valid for collection. Where the chunk of a parity
 //! is bad or metadata lie, its stride has no parity in this stripe.
 
-use super::super::drive::Pblk;
-use super::super::writer::{Content, Unit};
 use crate::medium::Medium;
 use crate::observer::Observer;
+use crate::pblk::drive::Pblk;
+use crate::pblk::writer::{Content, Unit};
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
     /// The unit of parity that the open line takes next, if it is parity's turn.

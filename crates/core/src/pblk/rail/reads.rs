@@ -2,15 +2,15 @@
 //!
 //! A host read is decided once, when pblk looks it up, sector by sector. A sector whose LUN is marked by the gate is
 //! computed from the sectors at the same place of the other members. It is read where it lies if its stride has no
-//! parity in this stripe, if only one other member is left, or if a program of its line has failed.
+//! parity in this stripe, if only one other member is left, or if a program of this stripe or one before has failed.
 
-use super::super::drive::Pblk;
-use super::super::interface::Work;
 use super::strides::MOST_MEMBERS;
 use crate::address::{BusyUnit, Ppa};
 use crate::flash::{FlashCommand, OpId};
 use crate::medium::Medium;
 use crate::observer::Observer;
+use crate::pblk::drive::Pblk;
+use crate::pblk::interface::Work;
 use tailcut_units::Occupant;
 
 /// The sectors from which another is computed.
@@ -39,14 +39,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let place = self.shape.place(sector);
         let line = self.state.lines.line(place.line);
         let stripe = place.page * self.shape.luns;
-        if line.data_error || !self.has_parity(place.line, stripe + place.position) {
+        if place.page >= line.sound || !self.has_parity(place.line, stripe + place.position) {
             return None;
         }
         // Parity of the open line follows its data.
         let open = self.state.writer.open();
         let written = if open.line == place.line { open.next } else { u32::MAX };
         let stride = strides.stride_of(place.position);
-        // Of two parities as many members are left out as others may be marked.
         let mut others = Others { sectors: [Ppa::NONE; MOST_MEMBERS as usize], count: 0 };
         for member in strides.members(stride).filter(|&member| member != place.position) {
             let unit = stripe + member;
@@ -59,6 +58,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             let start = self.shape.unit_start(place.line, unit);
             others.sectors[others.count] = start + (sector - place.unit);
             others.count += 1;
+        }
+        if strides.parities == 2 {
+            // Of two parities one is not needed: another LUN that is avoided or dead, or else the last.
+            let needless = |&other: &Ppa| self.is_avoided(other) || self.is_unreadable(other);
+            let at = others.sectors().iter().position(needless).unwrap_or(others.count - 1);
+            others.sectors.copy_within(at + 1..others.count, at);
+            others.count -= 1;
         }
         (others.count > 1).then_some(others)
     }
