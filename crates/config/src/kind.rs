@@ -32,7 +32,7 @@ const PAGE: [&str; 19] = [
 ];
 
 /// Keys and tables that only pblk reads.
-const PBLK: [&str; 2] = ["pblk", "policy.write_gate"];
+const PBLK: [&str; 1] = ["pblk"];
 
 /// Refuse the keys of a layer that belong to another kind than the drive has.
 pub(crate) fn refuse_other_kind(kind: FtlKind, layer: &Tree) -> Result<(), ConfigError> {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tailcut_config::*;
-use tailcut_core::device::{Device, Shape};
+use tailcut_core::device::Shape;
 use tailcut_core::drive::Drive;
 use tailcut_core::policy::FAMILIES;
 
@@ -154,7 +154,7 @@ fn problem(key: &str, value: &str, beside: &[&str]) -> Option<(String, String)> 
         Ok(resolved) => {
             // Some policies are only built together with the drive.
             let refused = match key.starts_with("policy.") {
-                true => Device::new(&resolved.config, 1, ()).err()?,
+                true => Drive::new(&resolved.config, 1, ()).err()?,
                 false => Drive::<()>::host_bytes_of(&resolved.config, 1).err()?,
             };
             // A policy names its key in the message.
@@ -262,6 +262,7 @@ fn every_key_of_a_configuration_is_there_and_no_other() {
     add("tlc-3d", &["faults={ worn=63, correctable=72 }".to_string()]);
     add("rif-2t", &["errors.decode_times=['1us', '20us']".to_string()]);
     add("tlc-3d", &["erase.defer_last_loop=true".to_string()]);
+    add("tiny-pblk", &["pblk.stride=4".to_string(), "pblk.parities=1".to_string()]);
     let listed: Vec<String> = entries().into_iter().map(|e| e.key).collect();
     let unique: BTreeSet<String> = listed.iter().cloned().collect();
     assert_eq!(unique.len(), listed.len(), "a key is listed twice");

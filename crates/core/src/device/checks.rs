@@ -13,6 +13,7 @@ use crate::policy::gc_schedule::GcScheduleConfig;
 use crate::policy::gc_scope::Scope;
 use crate::policy::redundancy::RedundancyConfig;
 use crate::policy::schedule::SchedulePolicy;
+use crate::policy::write_gate::WriteGateConfig;
 use crate::problem::{ConfigProblem, refuse};
 
 /// Refuse values that no drive can have. The order decides which of several problems is reported,
@@ -41,6 +42,12 @@ pub(super) fn check_values(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     c.host.check_transfer(f.mapping_unit)?;
     c.ecc.check_write_unit(f.write_unit(g.page))?;
     check_flush(&c.policy)?;
+    if !matches!(c.policy.write_gate, WriteGateConfig::None(_)) {
+        return refuse(
+            "policy.write_gate",
+            "only pblk has strides with a gate: it belongs to ftl.kind = \"pblk\"",
+        );
+    }
     c.check_faults()?;
     c.check_erase()?;
     check_errors(c)?;

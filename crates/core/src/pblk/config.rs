@@ -55,13 +55,13 @@ pub struct PblkConfig {
     pub erase_semaphore: bool,
     /// LUNs of a stride, parity included (RAIL). Without this key there is no parity.
     ///
-    /// - Range: 2 to 32, and at most the LUNs of the drive
+    /// - Range: 2 to 32; at most the LUNs of the drive
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stride: Option<u32>,
     /// Members of a stride that are parity: 1, which is the default, or 2 (P and Q), from which any two members can be
     /// computed.
     ///
-    /// - Range: 1 to 2, and fewer than `pblk.stride`
+    /// - Range: 1 to 2; fewer than `pblk.stride`
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parities: Option<u32>,
 }

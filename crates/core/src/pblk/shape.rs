@@ -86,7 +86,7 @@ pub struct Shape {
     /// Whether an erase takes the semaphore of its LUN.
     pub erase_semaphore: bool,
     /// From the LUN position of metadata at the end of a line to that of the data with which they are sent: half the
-    /// array. One less if that were a member of the same stride, whose gate would then be closed.
+    /// array, or less where that is a member of the same stride.
     pub metadata_distance: u32,
     /// Strides, if the drive has parity.
     pub strides: Option<Strides>,
@@ -230,8 +230,7 @@ impl Shape {
             read_sector_ns: c.pblk.read_sector.unwrap_or(Span::ZERO).0,
             write_sector_ns: c.pblk.write_sector.unwrap_or(Span::ZERO).0,
             erase_semaphore: c.pblk.erase_semaphore || gate.is_some(),
-            metadata_distance: luns / 2
-                - u32::from(strides.is_some_and(|s| (luns / 2).is_multiple_of(s.count))),
+            metadata_distance: metadata_distance(luns, strides.as_ref()),
             strides,
             gate,
             warnings,
@@ -423,6 +422,20 @@ fn size_of(
         capacity: if is_data(good[0]) { units * a.write_unit } else { 0 },
         start: good[0] + 1,
         end: last * luns + before,
+    }
+}
+
+/// The distance of metadata at the end of a line from the data with which they are sent, in LUN positions.
+///
+/// Half the array away may be a member of the same stride, whose gate the data have closed. The authors of RAIL have lowered
+/// the distance by three in one version and by one in another. With one less the metadata close the gate of the
+/// stride of the next data, which the erases of the first stripe send one after the other: three it is.
+fn metadata_distance(luns: u32, strides: Option<&Strides>) -> u32 {
+    let half = luns / 2;
+    match strides.is_some_and(|strides| half.is_multiple_of(strides.count)) {
+        true if half > 3 => half - 3,
+        true => half - 1,
+        false => half,
     }
 }
 

@@ -105,7 +105,7 @@ pub struct PolicyConfig {
     pub wear: wear::WearConfig,
     /// Which LUNs of a stride may program or erase at once.
     ///
-    /// - Read by: pblk's writer and reads (`pblk::rail`)
+    /// - Read by: pblk's writer and reads (`pblk::rail::gate`)
     #[serde(default)]
     pub write_gate: write_gate::WriteGateConfig,
 }

@@ -101,18 +101,18 @@ impl Gate {
 
     /// Host reads that come at `now` are counted.
     #[inline]
-    pub fn count_read(&mut self, now: u64, off_below: u64) {
+    pub fn count_read(&mut self, now: u64, off_below: u32) {
         self.turn_window(now, off_below);
         self.reads_of_window += 1;
     }
 
     /// Open or close the gate by the reads of the last whole window.
     #[inline]
-    fn turn_window(&mut self, now: u64, off_below: u64) {
+    fn turn_window(&mut self, now: u64, off_below: u32) {
         let window = now / WINDOW_NS;
         if window != self.window {
             let last = if window == self.window + 1 { self.reads_of_window } else { 0 };
-            self.is_open = last < off_below;
+            self.is_open = last < u64::from(off_below);
             (self.window, self.reads_of_window) = (window, 0);
         }
     }

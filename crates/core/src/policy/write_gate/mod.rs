@@ -29,7 +29,7 @@ pub struct GateRules {
     /// Whether reads avoid a LUN as soon as something waits at the gate for it.
     pub marks_early: bool,
     /// The gate is open after a second with fewer host reads than this.
-    pub off_below: u64,
+    pub off_below: u32,
 }
 
 /// The contract: the answer is fixed for the drive's life. The gate lets as many LUNs of a stride pass as the stride has

@@ -36,7 +36,7 @@ pub struct Config {
     /// After a second with fewer host reads than this the gate is open. 0: it never is.
     ///
     /// - Range: 0 to 1000000000
-    pub off_below: u64,
+    pub off_below: u32,
 }
 
 impl Default for Config {
