@@ -24,6 +24,7 @@ use tailcut_core::policy::suspend_erase::{
 };
 use tailcut_core::policy::suspend_program::{SuspendProgramConfig, SuspendProgramPolicy};
 use tailcut_core::policy::wear::{WearConfig, WearPolicy, WearVerdict, WearView};
+use tailcut_core::policy::write_gate::{WriteGateConfig, WriteGatePolicy};
 use tailcut_core::policy::{FAMILIES, PolicyContext};
 use tailcut_testkit::swarm::{self, member};
 use tailcut_units::{Occupant, Occupants, Span, Stream};
@@ -60,6 +61,7 @@ fn every_family_has_laws() {
             "gc_scope" => gc_scope,
             "background" => background,
             "wear" => wear,
+            "write_gate" => write_gate,
             other => panic!("the family {other} has no laws here"),
         };
         assert!(!family.members.is_empty() && !family.decides.is_empty(), "{}", family.name);
@@ -519,6 +521,17 @@ fn background(name: &str, x: &PolicyContext) {
     let scrubbing = p.scrubbing();
     assert!((0..10).all(|_| p.scrubbing() == scrubbing), "{name} is not constant");
     assert!(scrubbing.is_none_or(|s| s.pause > Span(0)), "{name} never pauses");
+}
+
+fn write_gate(name: &str, x: &PolicyContext) {
+    let config: WriteGateConfig = member(name);
+    let p = match WriteGatePolicy::new(&config, x) {
+        Ok(p) => p,
+        Err(e) => return assert!(name == "stride" && x.groups == 0, "{name}: {e}"),
+    };
+    let rules = p.rules();
+    assert_eq!(rules.is_some(), name != "none", "{name} and its name disagree");
+    assert!((0..10).all(|_| p.rules() == rules), "{name} changes its answer");
 }
 
 fn wear(name: &str, x: &PolicyContext) {

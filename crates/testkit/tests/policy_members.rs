@@ -20,6 +20,7 @@ use tailcut_core::policy::schedule::ScheduleConfig;
 use tailcut_core::policy::suspend_erase::SuspendEraseConfig;
 use tailcut_core::policy::suspend_program::SuspendProgramConfig;
 use tailcut_core::policy::wear::WearConfig;
+use tailcut_core::policy::write_gate::WriteGateConfig;
 use tailcut_testkit::swarm;
 
 #[test]
@@ -90,6 +91,7 @@ fn every_member_is_written_and_read_back() {
     round_trips::<GcScopeConfig>("gc_scope", GcScopeConfig::MEMBERS);
     round_trips::<BackgroundConfig>("background", BackgroundConfig::MEMBERS);
     round_trips::<WearConfig>("wear", WearConfig::MEMBERS);
+    round_trips::<WriteGateConfig>("write_gate", WriteGateConfig::MEMBERS);
     let listed: usize = FAMILIES.iter().map(|f| f.members.len()).sum();
     let tried = ScheduleConfig::MEMBERS.len()
         + SuspendEraseConfig::MEMBERS.len()
@@ -105,7 +107,8 @@ fn every_member_is_written_and_read_back() {
         + GcScheduleConfig::MEMBERS.len()
         + GcScopeConfig::MEMBERS.len()
         + BackgroundConfig::MEMBERS.len()
-        + WearConfig::MEMBERS.len();
+        + WearConfig::MEMBERS.len()
+        + WriteGateConfig::MEMBERS.len();
     assert_eq!(listed, tried, "a family is not tested here");
 }
 

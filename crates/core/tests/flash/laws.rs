@@ -398,6 +398,7 @@ fn the_scripts_reach_what_is_to_be_tried() {
         Cause::ADMISSION,
         Cause::RING_ROOM,
         Cause::LUN_SEMAPHORE,
+        Cause::WRITE_GATE,
         Cause::FREE_SPACE,
         Cause::RECONSTRUCTION,
         Cause::PREDICT,
