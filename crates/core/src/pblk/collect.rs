@@ -492,7 +492,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// The host has the sectors of a request.
     pub(super) fn moved_read(&mut self, request: u32) {
-        if !self.state.wanted.is_empty() {
+        if self.remembers_reads() {
             self.mended(request);
         }
         let c = &mut self.state.collector;

@@ -5,7 +5,7 @@ use super::failures::Failures;
 use super::interface::Interface;
 use super::limiter::Limiter;
 use super::lines::{Lines, State as LineState};
-use super::rail::failures::Wanted;
+use super::rail::failures::AllWanted;
 use super::rail::gate::Gate;
 use super::ring::Ring;
 use super::shape::Shape;
@@ -67,7 +67,7 @@ pub(super) struct State {
     /// Sectors of reads that are computed from others, where the medium holds data: request, sector, the others.
     pub rebuilds: Vec<(u32, Ppa, Vec<Ppa>)>,
     /// Sectors that commands read, on a drive with strides that can fail.
-    pub wanted: Vec<Wanted>,
+    pub wanted: AllWanted,
     /// Whether a command has come. Before, a drive is made to have a past in zero time.
     pub runs: bool,
     /// Lines that nothing refers to any more, to be freed at the end of the event.
@@ -153,7 +153,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             collector: Collector::new(&shape),
             gate: Gate::new(shape.strides.as_ref(), shape.luns),
             rebuilds: Vec::new(),
-            wanted: Vec::new(),
+            wanted: AllWanted::default(),
             runs: false,
             released: Vec::with_capacity(shape.array.lines as usize),
             failures: Failures::default(),

@@ -466,7 +466,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         completed(&r.host.completion(s.now, data));
         self.flash.track(id);
         s.interface.requests.give(id);
-        if !self.state.wanted.is_empty() {
+        if self.remembers_reads() {
             self.forget_wanted(Reader::Host(id));
         }
     }

@@ -67,14 +67,43 @@ impl Way {
 /// A sector that a command reads, on a drive with strides that can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in super::super) struct Wanted {
-    /// Whom it serves.
-    pub reader: Reader,
     /// The sector.
     pub sector: Ppa,
     /// How it is read.
     pub way: Way,
     /// Whether this way has failed, or is not begun.
     pub is_due: bool,
+}
+
+/// The sectors that commands read, by command. Empty on a drive without strides, or that cannot fail.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(in super::super) struct AllWanted {
+    of_host: Vec<Vec<Wanted>>,
+    of_collection: Vec<Vec<Wanted>>,
+}
+
+impl AllWanted {
+    /// Those of a command.
+    #[inline]
+    fn of(&self, reader: Reader) -> &[Wanted] {
+        let (table, id) = match reader {
+            Reader::Host(id) => (&self.of_host, id),
+            Reader::Collection(id) => (&self.of_collection, id),
+        };
+        table.get(id as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// The same, to change them.
+    fn of_mut(&mut self, reader: Reader) -> &mut Vec<Wanted> {
+        let (table, id) = match reader {
+            Reader::Host(id) => (&mut self.of_host, id as usize),
+            Reader::Collection(id) => (&mut self.of_collection, id as usize),
+        };
+        if table.len() <= id {
+            table.resize_with(id + 1, Vec::new);
+        }
+        &mut table[id]
+    }
 }
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
@@ -88,7 +117,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     #[inline]
     pub(in super::super) fn remember(&mut self, reader: Reader, sector: Ppa, way: Way) {
         if self.remembers_reads() {
-            self.state.wanted.push(Wanted { reader, sector, way, is_due: false });
+            self.state.wanted.of_mut(reader).push(Wanted { sector, way, is_due: false });
         }
     }
 
@@ -97,9 +126,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     #[cold]
     pub(in super::super) fn try_otherwise(&mut self, reader: Reader, unread: &[Ppa]) -> bool {
         let mut lost = false;
-        for at in 0..self.state.wanted.len() {
-            let wanted = self.state.wanted[at];
-            if wanted.reader != reader || wanted.is_due {
+        for at in 0..self.state.wanted.of(reader).len() {
+            let wanted = self.state.wanted.of(reader)[at];
+            if wanted.is_due {
                 continue;
             }
             let failed = match wanted.way.is_by_others() {
@@ -114,7 +143,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                     way = Way::None;
                 }
                 lost |= way == Way::None;
-                self.state.wanted[at] = Wanted { way, is_due: way != Way::None, ..wanted };
+                self.state.wanted.of_mut(reader)[at] = Wanted { way, is_due: way != Way::None, ..wanted };
                 self.data_not_rebuilt(reader, wanted.sector);
             }
         }
@@ -124,7 +153,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Whether a command whose operations have all ended reads again.
     #[inline]
     pub(in super::super) fn reads_again(&self, reader: Reader) -> bool {
-        self.state.wanted.iter().any(|wanted| wanted.reader == reader && wanted.is_due)
+        self.state.wanted.of(reader).iter().any(|wanted| wanted.is_due)
     }
 
     /// Build the second command of a command: the operations for what is due.
@@ -135,12 +164,12 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         of: FlashCommand,
     ) -> Vec<OpId> {
         let mut ops = Vec::new();
-        for at in 0..self.state.wanted.len() {
-            let wanted = self.state.wanted[at];
-            if wanted.reader != reader || !wanted.is_due {
+        for at in 0..self.state.wanted.of(reader).len() {
+            let wanted = self.state.wanted.of(reader)[at];
+            if !wanted.is_due {
                 continue;
             }
-            self.state.wanted[at].is_due = false;
+            self.state.wanted.of_mut(reader)[at].is_due = false;
             if !wanted.way.is_by_others() {
                 self.add_read(&mut ops, occupant, reader.work(), wanted.sector, of);
                 continue;
@@ -185,8 +214,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// written again.
     #[cold]
     pub(in super::super) fn forget_wanted(&mut self, reader: Reader) {
-        let of = |wanted: &mut Wanted| wanted.reader == reader;
-        let all: Vec<Wanted> = self.state.wanted.extract_if(.., of).collect();
+        let all = std::mem::take(self.state.wanted.of_mut(reader));
         for Wanted { sector, .. } in all.into_iter().filter(|wanted| wanted.way == Way::OthersAtLast) {
             let lpn = self.map.owner(sector);
             if lpn != Lpn::NONE && self.map.is_valid(sector) && self.map.lookup(lpn) == Place::Flash(sector) {
@@ -203,22 +231,20 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let reader = Reader::Collection(request);
         let mut left = Vec::new();
         // What the others of a stride did not give either.
-        let (state, shape_of) = (&self.state, |sector| self.others(sector));
-        let fails = |wanted: &&Wanted| {
-            let others = || shape_of(wanted.sector);
-            wanted.reader == reader
-                && !wanted.is_due
-                && others().is_none_or(|o| o.sectors().iter().any(|s| unread.contains(s)))
-        };
-        left.extend(state.wanted.iter().filter(fails).map(|wanted| wanted.sector));
-        self.state.wanted.retain(|wanted| wanted.reader != reader || !left.contains(&wanted.sector));
+        for wanted in self.state.wanted.of(reader).iter().filter(|wanted| !wanted.is_due) {
+            let others = self.others(wanted.sector);
+            if others.is_none_or(|others| others.sectors().iter().any(|other| unread.contains(other))) {
+                left.push(wanted.sector);
+            }
+        }
+        self.state.wanted.of_mut(reader).retain(|wanted| !left.contains(&wanted.sector));
         for sector in unread {
             if !self.is_of_request(request, sector) {
                 continue;
             }
             if self.others(sector).is_some() {
                 let way = Way::OthersAtLast;
-                self.state.wanted.push(Wanted { reader, sector, way, is_due: true });
+                self.state.wanted.of_mut(reader).push(Wanted { sector, way, is_due: true });
             } else {
                 left.push(sector);
             }
@@ -240,8 +266,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// The sectors of a request of collection that strides gave are there.
     #[cold]
     pub(in super::super) fn mended(&mut self, request: u32) {
-        let of = |wanted: &mut Wanted| wanted.reader == Reader::Collection(request);
-        for Wanted { sector, .. } in self.state.wanted.extract_if(.., of).collect::<Vec<_>>() {
+        for Wanted { sector, .. } in std::mem::take(self.state.wanted.of_mut(Reader::Collection(request))) {
             if let (true, Some(others)) = (M::HOLDS_DATA, self.others(sector)) {
                 self.data_mended(sector, others.sectors());
             }
