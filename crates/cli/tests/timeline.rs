@@ -144,7 +144,7 @@ fn a_drive_under_pblk_shows_how_its_limits_change() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().to_str().unwrap();
     let job = "randwrite,bs=64k,iodepth=8,number_ios=3000";
-    tailcut(&["run", "tiny-pblk", "--workload", job, "--out", out, "--timeline=0s-400ms"]).ok();
+    tailcut(&["run", "tiny-pblk", "--workload", job, "--out", out, "--timeline=400ms"]).ok();
     let t = read(dir.path(), "timeline.pftrace");
     let changes: Vec<_> = t.tracks[0].slices.iter().filter(|s| s.name == "limits change").collect();
     assert!(changes.len() > 4, "{:?}", t.tracks[0].slices);

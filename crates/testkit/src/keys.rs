@@ -40,6 +40,15 @@ const GATED: &[(&str, &str)] = &[
     ("pblk.stride", "4"),
     ("policy.write_gate", "'stride'"),
 ];
+/// The same for collection alone.
+const COLLECTION_GATED: &[(&str, &str)] = &[
+    ("ftl.kind", "'pblk'"),
+    ("pblk.ring", "256"),
+    ("geometry.pages", "64"),
+    ("pblk.stride", "4"),
+    ("policy.write_gate", "'stride'"),
+    ("policy.write_gate.stride.covers", "'collection'"),
+];
 /// Each die has a short write queue of its own; planes are lanes.
 const QUEUES: &[(&str, &str)] = blocks!(
     ("policy.buffer.lru.queue_limit.of", "'die'"),
@@ -183,7 +192,7 @@ const CHANGES: &[Change] = &[
     ("pblk.stride", "2", STRIDES),
     ("pblk.parities", "2", STRIDES),
     ("policy.write_gate.stride.covers", "'collection'", GATED),
-    ("policy.write_gate.stride.against", "'collection'", GATED),
+    ("policy.write_gate.stride.against", "'collection'", COLLECTION_GATED),
     ("policy.write_gate.stride.waits_for_reads", "false", GATED),
     ("policy.write_gate.stride.marks_early", "true", GATED),
     ("policy.write_gate.stride.off_below", "1000000", GATED),
@@ -506,6 +515,10 @@ fn with_member(base: &Table, family: &str, member: &str) -> Table {
         set(&mut table, &format!("policy.{family}"), Value::String(member.to_string()));
     }
     let own = format!("policy.{family}");
+    // A gate needs strides.
+    for (key, value) in STRIDES.iter().filter(|_| family == "write_gate") {
+        set(&mut table, key, parse(value));
+    }
     for (key, value) in STRIPES.iter().filter(|_| ON_STRIPES.contains(&path.as_str())) {
         if !key.starts_with(&own) || member == "rain" {
             set(&mut table, key, parse(value));
