@@ -230,16 +230,21 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     pub(in super::super) fn mend_or_leave(&mut self, request: u32, unread: Vec<Ppa>) -> Vec<Ppa> {
         let reader = Reader::Collection(request);
         let mut left = Vec::new();
-        // What the others of a stride did not give either.
-        for wanted in self.state.wanted.of(reader).iter().filter(|wanted| !wanted.is_due) {
+        // What the others of a stride did not give either. It has no further chance.
+        for at in 0..self.state.wanted.of(reader).len() {
+            let wanted = self.state.wanted.of(reader)[at];
             let others = self.others(wanted.sector);
-            if others.is_none_or(|others| others.sectors().iter().any(|other| unread.contains(other))) {
+            let fails =
+                others.is_none_or(|others| others.sectors().iter().any(|other| unread.contains(other)));
+            if wanted.way == Way::OthersAtLast && !wanted.is_due && fails {
+                self.state.wanted.of_mut(reader)[at].way = Way::None;
                 left.push(wanted.sector);
             }
         }
-        self.state.wanted.of_mut(reader).retain(|wanted| !left.contains(&wanted.sector));
         for sector in unread {
-            if !self.is_of_request(request, sector) {
+            // One that has had its second chance may be read once more for another.
+            let known = self.state.wanted.of(reader).iter().any(|wanted| wanted.sector == sector);
+            if known || !self.is_of_request(request, sector) {
                 continue;
             }
             if self.others(sector).is_some() {
@@ -266,7 +271,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// The sectors of a request of collection that strides gave are there.
     #[cold]
     pub(in super::super) fn mended(&mut self, request: u32) {
-        for Wanted { sector, .. } in std::mem::take(self.state.wanted.of_mut(Reader::Collection(request))) {
+        let all = std::mem::take(self.state.wanted.of_mut(Reader::Collection(request)));
+        for Wanted { sector, .. } in all.into_iter().filter(|wanted| wanted.way == Way::OthersAtLast) {
             if let (true, Some(others)) = (M::HOLDS_DATA, self.others(sector)) {
                 self.data_mended(sector, others.sectors());
             }
