@@ -117,6 +117,17 @@ impl Collector {
         self.victims.len() as u32
     }
 
+    /// How far collection is, for an error.
+    pub fn describe(&self) -> String {
+        format!(
+            "{} requests of collection wait for a reader, {} are being read, {} are read, and {} readers are held up",
+            self.cut.len(),
+            self.reading,
+            self.read.len(),
+            self.held.len()
+        )
+    }
+
     /// Whether the collector waits for a time.
     pub fn has_timer(&self) -> bool {
         [self.look_at, self.unlimited_at, self.searched_at].iter().any(|&at| at != UNSET)

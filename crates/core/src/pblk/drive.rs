@@ -105,7 +105,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let suspend_program =
             SuspendProgramPolicy::new(&p.suspend_program, x).map_err(of_policy("suspend_program"))?;
         check_suspension(config, &schedule, suspend_erase.suspends(), suspend_program.stop().is_some())?;
-        let most_ops = shape.host.queue_depth * shape.most_parts()
+        // Each sector of a host read may be computed from others.
+        let others = shape.strides.map_or(1, |strides| strides.width - 1);
+        let most_ops = shape.host.queue_depth * shape.most_parts() * others
             + 2 * shape.luns
             + Collector::MOST_OPS
             + shape.line_units.min(64);
@@ -292,6 +294,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             self.shape.array.lines * self.shape.luns,
             s.collector.victims(),
         );
+        let _ = write!(out, "\n  {}; {}", s.collector.describe(), s.writer.describe());
         const MOST: usize = 64;
         let used = (0..s.lines.count()).filter(|&line| s.lines.line(line).state != LineState::Free);
         for line in used.take(MOST) {

@@ -173,6 +173,11 @@ impl Writer {
         matches!(self.step, Step::Submit(_) | Step::Erase { .. })
     }
 
+    /// What the writer does, for an error.
+    pub fn describe(&self) -> String {
+        format!("the writer is at {:?}, {} lines are closing", self.step, self.closing.len())
+    }
+
     /// Whether the semaphore of a LUN is taken.
     #[inline]
     pub fn is_taken(&self, position: u32) -> bool {

@@ -24,6 +24,9 @@ use tailcut_units::{Command, HostOp, SimTime, Span, Status, Stream};
 const SECTOR: u64 = 4096;
 /// Events without a completion after which a run counts as stuck.
 const MOST_SILENT: u64 = 1_000_000;
+/// The same where pages have raw bit errors: on a worn drive with strides each read of collection is sensed many times,
+/// and so are those from which it is computed.
+const MOST_SILENT_WITH_ERRORS: u64 = 20_000_000;
 
 /// The drive of a seed.
 pub fn draw(seed: u64) -> DeviceConfig {
@@ -289,7 +292,11 @@ impl<M: Medium> Run<M> {
     /// Let the drive do what is due next.
     fn step(&mut self) -> Result<(), String> {
         let due = self.drive.next_deadline();
-        if due == SimTime::NEVER || self.silent > MOST_SILENT {
+        let most = match self.drive.shape().parts.senses {
+            Some(_) => MOST_SILENT_WITH_ERRORS,
+            None => MOST_SILENT,
+        };
+        if due == SimTime::NEVER || self.silent > most {
             return Err(format!("no progress: {}", self.drive.describe_waiting()));
         }
         let mut ended = Vec::new();
