@@ -113,22 +113,7 @@ fn crates_depend_downwards_only() {
 
 #[test]
 fn modules_of_the_core_look_down_only() {
-    // The folders and files that know one another only as far as the table below says.
-    const PARTS: [&str; 13] = [
-        "containers",
-        "nand",
-        "policy",
-        "flash",
-        "ftl",
-        "medium",
-        "front",
-        "observer",
-        "overwrites",
-        "figures",
-        "device",
-        "pblk",
-        "drive",
-    ];
+    // What a controller may know, and with the controllers and the API above them all that the table below is about.
     const CONTROLLER: &[&str] = &[
         "containers",
         "nand",
@@ -141,6 +126,7 @@ fn modules_of_the_core_look_down_only() {
         "overwrites",
         "figures",
     ];
+    let parts = || CONTROLLER.iter().copied().chain(["device", "pblk", "drive"]);
     // For each module folder, those that it may mention. The two controllers are siblings: neither knows the other.
     let rooms: [(&str, &[&str]); 11] = [
         ("containers", &[]),
@@ -163,7 +149,7 @@ fn modules_of_the_core_look_down_only() {
         }
     }
     for (room, open) in rooms {
-        let closed = PARTS.into_iter().filter(|part| *part != room && !open.contains(part));
+        let closed = parts().filter(|part| *part != room && !open.contains(part));
         let closed: Vec<&str> = closed.collect();
         let files = sources(&format!("crates/core/src/{room}"));
         assert!(!files.is_empty(), "{room} has files");
@@ -310,7 +296,7 @@ fn what_the_house_has_too_much_of_only_falls() {
     let raw: usize = files.iter().flat_map(|(_, text)| IDS.map(|id| text.matches(id).count())).sum();
     for (what, now, most) in [
         ("methods of Device", methods("device"), 515),
-        ("methods of Pblk", methods("pblk"), 229),
+        ("methods of Pblk", methods("pblk"), 228),
         ("functions of more than 70 lines", long.len(), 9),
         ("numbers without a type for what has a name", raw, 670),
     ] {

@@ -7,6 +7,7 @@ use super::array::SECTOR;
 use super::drive::{Pblk, State};
 use super::lines::State as LineState;
 use super::rail::failures::Reader;
+use super::rail::strides::Strides;
 use super::ring::Entry;
 use super::shape::Shape;
 use super::writer::Content;
@@ -37,6 +38,56 @@ pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -
 /// Accumulators: one for each sector of each write unit under way, and one more.
 fn accumulators(shape: &Shape, state: &State) -> u32 {
     state.writer.most_units() * shape.array.write_unit + 1
+}
+
+/// Let a slot hold the sector that is at this place on flash.
+fn hold_from_flash<M: Medium>(medium: &mut M, slot: u32, lpn: Lpn, from: Ppa) {
+    medium.hold(slot, lpn, Below::Flash);
+    medium.want(slot, from);
+    medium.fill_slot(slot, from..from + 1);
+}
+
+/// Compute a sector from others in an accumulator.
+fn compute<M: Medium>(medium: &mut M, acc: u32, sector: Ppa, others: &[Ppa]) {
+    medium.xor_aim(acc, sector);
+    others.iter().for_each(|&other| medium.xor_flash(acc, other));
+}
+
+/// The write units of a line: which were written, and which are members of strides.
+struct Units<'a> {
+    shape: &'a Shape,
+    state: &'a State,
+    line: u32,
+}
+
+impl Units<'_> {
+    /// Those that were written, from the first on, on a drive at rest. Bad chunks count too.
+    fn written(&self) -> u32 {
+        match self.state.lines.line(self.line).state {
+            LineState::Closed => self.shape.line_units,
+            LineState::Open => self.state.writer.room_of(self.line).map_or(0, |(next, _)| next),
+            LineState::Free | LineState::Victim | LineState::Bad | LineState::Lost => 0,
+        }
+    }
+
+    /// Whether one counts as a member of its stride: it is neither on a bad chunk nor metadata.
+    fn counts(&self, unit: u32) -> bool {
+        let l = self.state.lines.line(self.line);
+        (l.start..l.end).contains(&unit) && !self.state.lines.is_bad(self.line, self.shape.position_of(unit))
+    }
+
+    /// Whether it is parity.
+    fn is_parity(&self, unit: u32) -> bool {
+        let of_parity = |strides: Strides| strides.is_parity(self.shape.position_of(unit));
+        self.shape.strides.is_some_and(of_parity) && self.counts(unit)
+    }
+
+    /// Those that count in the stride of one, this one included.
+    fn in_stride_of(&self, strides: &Strides, unit: u32) -> Vec<u32> {
+        let position = self.shape.position_of(unit);
+        let members = strides.members(strides.stride_of(position)).map(|member| unit - position + member);
+        members.filter(|&of| self.counts(of)).collect()
+    }
 }
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
@@ -90,9 +141,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     pub(super) fn data_moved(&mut self, slot: u32, lpn: Lpn, from: Ppa) {
         // In zero time the medium takes part at the end alone.
         if M::HOLDS_DATA && self.state.runs {
-            self.medium.hold(slot, lpn, Below::Flash);
-            self.medium.want(slot, from);
-            self.medium.fill_slot(slot, from..from + 1);
+            hold_from_flash(&mut self.medium, slot, lpn, from);
         }
     }
 
@@ -135,6 +184,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
         let write_unit = self.shape.array.write_unit;
         let base = id * write_unit;
+        let units = Units { shape: &self.shape, state: &self.state, line: unit.line };
         (base..base + write_unit).for_each(|acc| self.medium.xor_clear(acc));
         for member in strides.members(strides.stride_of(position)).filter(|&m| !strides.is_parity(m)) {
             let of = unit.unit - position + member;
@@ -148,19 +198,12 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                     }
                 }
                 // The past has left it on flash.
-                _ if self.counts(unit.line, of) && !self.state.lines.has_given_up(unit.line, member) => {
+                _ if units.counts(of) && !self.state.lines.has_given_up(unit.line, member) => {
                     (0..write_unit).for_each(|at| self.medium.xor_flash(base + at, start + at));
                 }
                 _ => {}
             }
         }
-    }
-
-    /// Whether a unit of a line counts as a member of its stride: it is neither on a bad chunk nor metadata.
-    fn counts(&self, line: u32, unit: u32) -> bool {
-        let lines = &self.state.lines;
-        let l = lines.line(line);
-        (l.start..l.end).contains(&unit) && !lines.is_bad(line, self.shape.position_of(unit))
     }
 
     /// Parity is programmed on the device.
@@ -196,8 +239,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// A sector that collection could not read is computed from others.
     pub(super) fn data_mended(&mut self, sector: Ppa, others: &[Ppa]) {
         let acc = self.acc_of_reads();
-        self.medium.xor_aim(acc, sector);
-        others.iter().for_each(|&other| self.medium.xor_flash(acc, other));
+        compute(&mut self.medium, acc, sector, others);
         self.medium.stage_xor(acc, sector, Lpn::NONE);
     }
 
@@ -211,8 +253,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let of = |(of, ..): &mut (u32, Ppa, Vec<Ppa>)| *of == id;
         for (_, sector, others) in self.state.rebuilds.extract_if(.., of).collect::<Vec<_>>() {
             if self.state.interface.requests[id].host.status == Status::Ok {
-                self.medium.xor_aim(acc, sector);
-                others.iter().for_each(|&other| self.medium.xor_flash(acc, other));
+                compute(&mut self.medium, acc, sector, &others);
                 self.medium.deliver_xor(acc, id, 0..SECTOR as u32, sector);
             }
         }
@@ -283,17 +324,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             self.state.ring.mapped().map(|entry| (entry.media, entry.lba)).collect();
         for line in 0..lines.count() {
             self.medium.erase(line);
-            let units = match lines.line(line).state {
-                LineState::Closed => shape.line_units,
-                LineState::Open => self.state.writer.room_of(line).map_or(0, |(next, _)| next),
-                LineState::Free | LineState::Victim | LineState::Bad | LineState::Lost => 0,
-            };
-            for unit in (0..units).filter(|&unit| !lines.is_bad(line, shape.position_of(unit))) {
-                let position = shape.position_of(unit);
-                let start = lines.line(line).start;
-                let parity = (start..lines.line(line).end).contains(&unit)
-                    && shape.strides.is_some_and(|strides| strides.is_parity(position));
-                if parity {
+            let units = Units { shape, state: &self.state, line };
+            for unit in 0..units.written() {
+                if lines.is_bad(line, shape.position_of(unit)) || units.is_parity(unit) {
                     continue;
                 }
                 for sector in shape.unit_start(line, unit).run(shape.array.write_unit) {
@@ -307,9 +340,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
         for (slot, entry) in self.state.ring.slots_in_use() {
             if entry.lba != Lpn::NONE {
-                self.medium.hold(slot, entry.lba, Below::Flash);
-                self.medium.want(slot, entry.media);
-                self.medium.fill_slot(slot, entry.media..entry.media + 1);
+                hold_from_flash(&mut self.medium, slot, entry.lba, entry.media);
             }
         }
         self.data_of_parity_adopted();
@@ -318,24 +349,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Let the medium hold the parity of what a past has left.
     fn data_of_parity_adopted(&mut self) {
         let Some(strides) = self.shape.strides else { return };
-        let (acc, luns, write_unit) = (self.acc_of_reads(), self.shape.luns, self.shape.array.write_unit);
+        let acc = self.acc_of_reads();
         for line in 0..self.state.lines.count() {
-            let l = self.state.lines.line(line);
-            let written = match l.state {
-                LineState::Closed => l.end,
-                LineState::Open => self.state.writer.room_of(line).map_or(0, |(next, _)| next.min(l.end)),
-                LineState::Free | LineState::Victim | LineState::Bad | LineState::Lost => 0,
-            };
-            let parity = |unit: &u32| strides.is_parity(self.shape.position_of(*unit));
-            for unit in (l.start..written).filter(parity).collect::<Vec<_>>() {
-                if !self.counts(line, unit) {
-                    continue;
-                }
-                let position = self.shape.position_of(unit);
-                let data = strides.members(strides.stride_of(position)).filter(|&m| !strides.is_parity(m));
-                let data = data.map(|member| unit - position + member);
-                let data: Vec<u32> = data.filter(|&of| self.counts(line, of)).collect();
-                for at in 0..write_unit {
+            let units = Units { shape: &self.shape, state: &self.state, line };
+            for unit in (0..units.written()).filter(|&unit| units.is_parity(unit)) {
+                let mut data = units.in_stride_of(&strides, unit);
+                data.retain(|&of| !units.is_parity(of));
+                for at in 0..self.shape.array.write_unit {
                     self.medium.xor_clear(acc);
                     for &of in &data {
                         self.medium.xor_flash(acc, self.shape.unit_start(line, of) + at);
@@ -343,7 +363,6 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                     let to = self.shape.unit_start(line, unit) + at;
                     self.medium.program_xor(acc, to, Oob::parity(Lpn::NONE, 0));
                 }
-                debug_assert!(unit / luns == data.first().map_or(unit, |&of| of) / luns, "one stripe");
             }
         }
     }
@@ -358,17 +377,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         for line in (0..lines.count()).filter(|&line| lines.line(line).state == LineState::Closed) {
             let l = lines.line(line);
             let end = l.end.min(l.sound.saturating_mul(self.shape.luns));
-            for unit in (l.start..end).filter(|&unit| self.has_parity(line, unit)) {
-                let position = self.shape.position_of(unit);
-                let stride = strides.stride_of(position);
-                // Once for each stride.
-                if !strides.is_parity(position) || !self.counts(line, unit) {
-                    continue;
-                }
-                let members = strides.members(stride).map(|member| unit - position + member);
-                let members: Vec<u32> = members.filter(|&of| self.counts(line, of)).collect();
+            let units = Units { shape: &self.shape, state: &self.state, line };
+            // Once for each stride.
+            let parity = |&unit: &u32| units.is_parity(unit) && self.has_parity(line, unit);
+            for unit in (l.start..end).filter(parity) {
+                let of_stride = units.in_stride_of(&strides, unit);
                 for at in 0..self.shape.array.write_unit {
-                    let sectors = members.iter().map(|&of| self.shape.unit_start(line, of) + at);
+                    let sectors = of_stride.iter().map(|&of| self.shape.unit_start(line, of) + at);
                     let sectors: Vec<Ppa> = sectors.collect();
                     law!(self.medium.cancels(&sectors), "the stride of {} does not cancel out", sectors[0]);
                 }

@@ -42,6 +42,11 @@ impl Provision {
         1 + (a.write_unit + emeta(a)).div_ceil(a.chunk)
     }
 
+    /// Whether a line of so many good chunks and sectors of data can be used.
+    pub fn can_use(a: &Array, chunks: u32, capacity: u32) -> bool {
+        chunks >= Provision::least_chunks(a) && capacity > 0
+    }
+
     /// The sizes for `good` good chunks of usable lines and this share of over-provisioning, in percent, by the
     /// rules of a kernel. The ring has at least `ring` entries.
     ///

@@ -37,10 +37,11 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                     let others = if avoided { self.others(sector) } else { None };
                     self.state.counters.unprotected_units += u64::from(avoided && others.is_none());
                     let way = if others.is_some() { Way::Others } else { Way::Plain };
-                    self.remember(Reader::Host(id), sector, way);
+                    let reader = Reader::Host(id);
+                    self.remember(reader, sector, way);
                     match others {
-                        Some(others) => self.add_rebuild(&mut ops, id, sector, &others, read),
-                        None => self.add_read(&mut ops, Occupant::UserRead, Work::Request(id), sector, read),
+                        Some(others) => self.add_rebuild(&mut ops, reader, sector, &others, read),
+                        None => self.add_read(&mut ops, reader.occupant(), reader.work(), sector, read),
                     }
                 }
                 Place::Buffer(held) => {

@@ -193,7 +193,8 @@ impl Shape {
             let bad = |position| bad.get((line * luns + position) as usize).is_some_and(|&bad| bad);
             size_of(&array, &provision, strides.as_ref(), bad)
         };
-        let usable = (0..array.lines).map(size).filter(|size| size.chunks >= least && size.capacity > 0);
+        let usable = (0..array.lines).map(size);
+        let usable = usable.filter(|size| Provision::can_use(&array, size.chunks, size.capacity));
         let smallest = usable.map(|size| size.capacity).min().unwrap_or(0);
         if most_write > smallest {
             // What waits in the ring when users are held back must leave the last free line to collection.
@@ -305,7 +306,7 @@ impl Shape {
     pub fn line_size(&self, line: u32) -> Option<LineSize> {
         let first = (line * self.luns) as usize;
         let size = self.size_of(|position| self.bad.get(first + position as usize).is_some_and(|&bad| bad));
-        self.can_be_used(&size).then_some(size)
+        Provision::can_use(&self.array, size.chunks, size.capacity).then_some(size)
     }
 
     /// What a line can hold that has these bad chunks.
@@ -313,12 +314,7 @@ impl Shape {
         size_of(&self.array, &self.provision, self.strides.as_ref(), is_bad)
     }
 
-    /// Whether a line of this size can be used.
-    pub fn can_be_used(&self, size: &LineSize) -> bool {
-        size.chunks >= Provision::least_chunks(&self.array) && size.capacity > 0
-    }
-
-    /// The closed form of a sequential fill; `None` if bad chunks leave holes in it.
+    /// The closed form of a sequential fill of a drive without bad chunks.
     pub fn fill(&self) -> Fill {
         let LineSize { capacity, .. } = self.size_of(|_| false);
         let stripe =

@@ -531,7 +531,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             return false;
         }
         let l = self.state.lines.line(next.line);
-        if l.chunks < Provision::least_chunks(&self.shape.array) || l.capacity == 0 {
+        if !Provision::can_use(&self.shape.array, l.chunks, l.capacity) {
             self.retire_next();
             return true;
         }

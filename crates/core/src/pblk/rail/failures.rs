@@ -25,10 +25,19 @@ pub(in super::super) enum Reader {
 }
 
 impl Reader {
-    fn work(self) -> Work {
+    /// Whom the operations of its commands serve.
+    pub fn work(self) -> Work {
         match self {
             Reader::Host(id) => Work::Request(id),
             Reader::Collection(id) => Work::Moved(id),
+        }
+    }
+
+    /// What its operations are to the flash.
+    pub fn occupant(self) -> Occupant {
+        match self {
+            Reader::Host(_) => Occupant::UserRead,
+            Reader::Collection(_) => Occupant::GcRead,
         }
     }
 }
@@ -132,9 +141,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 continue;
             }
             let failed = match wanted.way.is_by_others() {
-                true => {
-                    self.others(wanted.sector).is_none_or(|o| o.sectors().iter().any(|s| unread.contains(s)))
-                }
+                true => self.others(wanted.sector).is_none_or(|others| others.has_any_of(unread)),
                 false => unread.contains(&wanted.sector),
             };
             if failed {
@@ -157,12 +164,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     }
 
     /// Build the second command of a command: the operations for what is due.
-    pub(in super::super) fn order_again(
-        &mut self,
-        reader: Reader,
-        occupant: Occupant,
-        of: FlashCommand,
-    ) -> Vec<OpId> {
+    fn order_again(&mut self, reader: Reader, of: FlashCommand) -> Vec<OpId> {
         let mut ops = Vec::new();
         for at in 0..self.state.wanted.of(reader).len() {
             let wanted = self.state.wanted.of(reader)[at];
@@ -171,23 +173,12 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             }
             self.state.wanted.of_mut(reader)[at].is_due = false;
             if !wanted.way.is_by_others() {
-                self.add_read(&mut ops, occupant, reader.work(), wanted.sector, of);
+                self.add_read(&mut ops, reader.occupant(), reader.work(), wanted.sector, of);
                 continue;
             }
             // Its line cannot have lost its parity since: it is closed.
             let Some(others) = self.others(wanted.sector) else { continue };
-            for &other in others.sectors() {
-                self.add_read(&mut ops, occupant, reader.work(), other, of);
-            }
-            self.state.counters.rebuild_reads += others.sectors().len() as u64;
-            match reader {
-                Reader::Host(id) => {
-                    self.state.counters.rebuilt_units += 1;
-                    self.state.interface.requests[id].is_rebuilt = true;
-                    self.data_rebuilds(id, wanted.sector, others.sectors());
-                }
-                Reader::Collection(_) => self.state.counters.mended_units += 1,
-            }
+            self.add_rebuild(&mut ops, reader, wanted.sector, &others, of);
         }
         ops
     }
@@ -197,7 +188,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     pub(in super::super) fn read_again(&mut self, id: u32) {
         let serial = self.state.interface.requests[id].host.index;
         let of = FlashCommand { tag: id, serial, ..FlashCommand::BLANK };
-        let ops = self.order_again(Reader::Host(id), Occupant::UserRead, of);
+        let ops = self.order_again(Reader::Host(id), of);
         let r = &mut self.state.interface.requests[id];
         r.host.ledger.charge(Cause::HOST_LATENCY, self.shape.host.submit_latency.0);
         r.remaining = ops.len() as u32;
@@ -210,11 +201,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.pass_reads(&ops);
     }
 
-    /// Forget what a command has read. The sectors that it got from others because they could not be read are to be
+    /// Forget what a host read has read. The sectors that it got from others because they could not be read are to be
     /// written again.
-    #[cold]
-    pub(in super::super) fn forget_wanted(&mut self, reader: Reader) {
-        let all = std::mem::take(self.state.wanted.of_mut(reader));
+    pub(in super::super) fn forget_wanted(&mut self, host: Reader) {
+        let all = std::mem::take(self.state.wanted.of_mut(host));
         for Wanted { sector, .. } in all.into_iter().filter(|wanted| wanted.way == Way::OthersAtLast) {
             let lpn = self.map.owner(sector);
             if lpn != Lpn::NONE && self.map.is_valid(sector) && self.map.lookup(lpn) == Place::Flash(sector) {
@@ -233,10 +223,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         // What the others of a stride did not give either. It has no further chance.
         for at in 0..self.state.wanted.of(reader).len() {
             let wanted = self.state.wanted.of(reader)[at];
-            let others = self.others(wanted.sector);
-            let fails =
-                others.is_none_or(|others| others.sectors().iter().any(|other| unread.contains(other)));
-            if wanted.way == Way::OthersAtLast && !wanted.is_due && fails {
+            let tried = wanted.way == Way::OthersAtLast && !wanted.is_due;
+            if tried && self.others(wanted.sector).is_none_or(|others| others.has_any_of(&unread)) {
                 self.state.wanted.of_mut(reader)[at].way = Way::None;
                 left.push(wanted.sector);
             }
@@ -260,7 +248,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Read again for a request of collection.
     #[cold]
     pub(in super::super) fn move_again(&mut self, request: u32) {
-        let ops = self.order_again(Reader::Collection(request), Occupant::GcRead, FlashCommand::BLANK);
+        let ops = self.order_again(Reader::Collection(request), FlashCommand::BLANK);
         self.state.counters.gc_reads += ops.len() as u64;
         self.moves_sent(request, ops.len() as u32);
         if !ops.is_empty() {

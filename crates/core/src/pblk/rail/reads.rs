@@ -4,14 +4,13 @@
 //! computed from the sectors at the same place of the other members. It is read where it lies if its stride has no
 //! parity in this stripe, if only one other member is left, or if a program of this stripe or one before has failed.
 
+use super::failures::Reader;
 use super::strides::MOST_MEMBERS;
 use crate::address::{BusyUnit, Ppa};
 use crate::flash::{FlashCommand, OpId};
 use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::pblk::drive::Pblk;
-use crate::pblk::interface::Work;
-use tailcut_units::Occupant;
 
 /// The sectors from which another is computed.
 pub(in super::super) struct Others {
@@ -23,6 +22,11 @@ impl Others {
     /// They are.
     pub fn sectors(&self) -> &[Ppa] {
         &self.sectors[..self.count]
+    }
+
+    /// Whether one of these is among them.
+    pub fn has_any_of(&self, unread: &[Ppa]) -> bool {
+        self.sectors().iter().any(|other| unread.contains(other))
     }
 }
 
@@ -89,22 +93,26 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Add the reads to a vector command from which a sector of a host read is computed.
+    /// Add the reads to a vector command from which a sector is computed.
     pub(in super::super) fn add_rebuild(
         &mut self,
         ops: &mut Vec<OpId>,
-        id: u32,
+        reader: Reader,
         sector: Ppa,
         others: &Others,
         of: FlashCommand,
     ) {
         for &other in others.sectors() {
-            self.add_read(ops, Occupant::UserRead, Work::Request(id), other, of);
+            self.add_read(ops, reader.occupant(), reader.work(), other, of);
         }
-        let c = &mut self.state.counters;
-        c.rebuilt_units += 1;
-        c.rebuild_reads += others.sectors().len() as u64;
-        self.state.interface.requests[id].is_rebuilt = true;
-        self.data_rebuilds(id, sector, others.sectors());
+        self.state.counters.rebuild_reads += others.sectors().len() as u64;
+        match reader {
+            Reader::Host(id) => {
+                self.state.counters.rebuilt_units += 1;
+                self.state.interface.requests[id].is_rebuilt = true;
+                self.data_rebuilds(id, sector, others.sectors());
+            }
+            Reader::Collection(_) => self.state.counters.mended_units += 1,
+        }
     }
 }
