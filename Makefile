@@ -2,6 +2,8 @@
 # `make test`: everything CI runs.
 
 CARGO ?= cargo
+# Where cargo builds.
+TARGET := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
 
 .PHONY: build demo test lint bench counts reproduce fuzz mutants clean
 
@@ -11,7 +13,7 @@ build:
 # The tour is short, so it is built without optimisations that pay off only in a long run.
 demo:
 	$(CARGO) build --profile demo --locked --package tailcut-cli --no-default-features
-	target/demo/tailcut demo
+	$(TARGET)/demo/tailcut demo
 
 test: lint
 	CARGO="$(CARGO)" sh tests/run
@@ -21,7 +23,7 @@ lint:
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 bench: build
-	target/release/tailcut bench
+	$(TARGET)/release/tailcut bench
 
 # Instructions a request, into tests/counts.toml. Needs valgrind.
 counts:
@@ -31,8 +33,8 @@ counts:
 # schemes, into docs/composed.md. Figures on real traces need TAILCUT_TRACES; without it they
 # state that the trace is missing.
 reproduce: build
-	target/release/tailcut reproduce --report docs/reproduction.md
-	target/release/tailcut reproduce composed --report docs/composed.md
+	$(TARGET)/release/tailcut reproduce --report docs/reproduction.md
+	$(TARGET)/release/tailcut reproduce composed --report docs/composed.md
 
 # Needs cargo-fuzz and a nightly toolchain; `make test` drives the same functions with a
 # seeded generator instead.

@@ -479,24 +479,27 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.lines.refer(line, 1);
     }
 
-    /// Leave sectors that nothing gives where they are. Their line is not freed while they are valid.
+    /// Go on without sectors that nothing gives. With strides they are lost; without them they stay where they are, and their
+    /// line is not freed while they are valid.
     #[cold]
     fn leave_unread(&mut self, request: u32, unread: &[Ppa]) {
-        let c = &mut self.state.collector;
-        let line = c.requests[request].line;
-        let range = c.sectors_of(request);
+        let line = self.state.collector.requests[request].line;
+        let range = self.state.collector.sectors_of(request);
         let (first, mut kept) = (range.start, 0);
         for at in range.clone() {
-            let (lpn, sector) = c.sectors[at];
+            let (lpn, sector) = self.state.collector.sectors[at];
             if !unread.contains(&sector) {
-                c.sectors[first + kept] = (lpn, sector);
+                self.state.collector.sectors[first + kept] = (lpn, sector);
                 kept += 1;
+            } else if self.shape.strides.is_none() {
+                self.state.lines.line_mut(line).unreadable = true;
+            } else if self.map.lookup(lpn) == Place::Flash(sector) {
+                self.lose_sector(lpn, sector);
             }
         }
         let dropped = range.len() - kept;
-        c.requests[request].count = kept as u32;
+        self.state.collector.requests[request].count = kept as u32;
         if dropped > 0 {
-            self.state.lines.line_mut(line).unreadable = true;
             self.release(line, dropped as u32);
         }
     }

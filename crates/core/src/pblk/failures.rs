@@ -8,29 +8,36 @@
 use super::drive::{Pblk, TIMER_RARE};
 use super::lines::{Lines, State as LineState};
 use super::writer::{Content, Unit};
-use crate::address::Ppa;
+use crate::address::{Lpn, Ppa};
 use crate::containers::timers::UNSET;
 use crate::figures::{BlockReport, FaultReport, ReadOnly};
 use crate::flash::OpId;
-use crate::ftl::map::Place;
 use crate::medium::Medium;
 use crate::nand::blocks::BlockCounts;
 use crate::observer::{Change, Observer};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::ops::Range;
 use tailcut_units::{Cause, ReadOnlyReason, SimTime, Status};
 
 /// What pblk and its host know about failures.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Failures {
     /// Sectors that could not be read.
-    unreadable: BTreeSet<Ppa>,
+    pub unreadable: BTreeSet<Ppa>,
+    /// The host's sectors that collection has gone on without.
+    pub lost: BTreeSet<Lpn>,
     /// Number of deaths of the configuration that have happened, and the planes that are dead.
     deaths: u32,
     dead: BTreeSet<u32>,
     /// Whether writes are refused.
     pub read_only: Option<ReadOnly>,
+}
+
+impl Failures {
+    /// Whether no sector is known that cannot be read where it lies.
+    pub fn knows_no_unreadable(&self) -> bool {
+        self.unreadable.is_empty() && self.dead.is_empty()
+    }
 }
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
@@ -214,11 +221,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         Some(FaultReport {
             blocks: self.block_report(),
             lost: self.lost_ranges(),
-            lost_units: f
-                .unreadable
-                .iter()
-                .filter(|&&sector| self.map.is_valid(sector) && !self.can_compute(sector))
-                .count() as u64,
+            lost_units: self.lost_sectors(),
             dead_planes: f.dead.len() as u32,
             read_only: f.read_only,
         })
@@ -247,27 +250,6 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             retired_extents: (0..lines.count()).filter(|line| !usable(line)).count() as u64,
             spare_extents: spare.saturating_sub(u64::from(shape.reserve / shape.luns) + 2),
         }
-    }
-
-    /// The host's byte ranges whose data cannot be read, in order. Neighbours are joined.
-    fn lost_ranges(&self) -> Vec<Range<u64>> {
-        let f = &self.state.failures;
-        if f.unreadable.is_empty() && f.dead.is_empty() {
-            return Vec::new();
-        }
-        let is_lost = |sector: Ppa| self.is_unreadable(sector) && !self.can_compute(sector);
-        let mut ranges: Vec<Range<u64>> = Vec::new();
-        for lpn in crate::address::Lpn(0).run(self.shape.sectors) {
-            if !matches!(self.map.lookup(lpn), Place::Flash(sector) if is_lost(sector)) {
-                continue;
-            }
-            let start = u64::from(lpn.0) * super::array::SECTOR;
-            match ranges.last_mut() {
-                Some(last) if last.end == start => last.end += super::array::SECTOR,
-                _ => ranges.push(start..start + super::array::SECTOR),
-            }
-        }
-        ranges
     }
 
     /// Whether a sector is known not to be readable.

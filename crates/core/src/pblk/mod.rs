@@ -18,6 +18,7 @@ mod failures;
 mod interface;
 pub mod limiter;
 pub mod lines;
+mod lost;
 mod payload;
 pub mod provision;
 mod rail;

@@ -113,6 +113,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         ((from - first) as u32..(to - first) as u32, (from - c.offset) as u32)
     }
 
+    /// Whether a command covers all of a sector.
+    #[inline]
+    pub(super) fn covers_all(&self, id: u32, lpn: Lpn) -> bool {
+        let (range, _) = self.covered(id, lpn);
+        u64::from(range.end - range.start) == SECTOR
+    }
+
     /// A sector of a write has entered a slot. `before` is where the sector was.
     #[inline]
     pub(super) fn data_entered(&mut self, id: u32, lpn: Lpn, slot: u32, before: Place) {
@@ -125,7 +132,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             Place::Buffer(older) => Below::Slot { older: older.slot(), old_ppa: Ppa::NONE },
         };
         let (range, at) = self.covered(id, lpn);
-        let whole = u64::from(range.end - range.start) == SECTOR;
+        let whole = self.covers_all(id, lpn);
         self.medium.hold(slot, lpn, below);
         self.medium.write_slot(slot, range, id, at);
         if let Place::Flash(sector) = before

@@ -29,6 +29,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         for lpn in sectors.map(Lpn) {
             let place = self.map.lookup(lpn);
             self.data_looked_up(id, lpn, place);
+            if self.has_lost_data(lpn) {
+                self.state.interface.requests[id].host.status = Status::MediaError;
+            }
             match place {
                 Place::Flash(sector) => {
                     debug_assert_eq!(self.map.owner(sector), lpn, "the record beside the sector names it");
@@ -230,6 +233,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             for lpn in from..from + count {
                 let (slot, before) = self.insert_user(Lpn(lpn));
                 self.data_entered(id, Lpn(lpn), slot, before);
+                self.lost_no_more(Lpn(lpn), id);
             }
             let s = &mut self.state;
             s.limiter.user_enters(count, s.now);
@@ -354,6 +358,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 self.invalidate(old);
             }
             self.data_trimmed(Lpn(lpn));
+            self.lost_no_more(Lpn(lpn), id);
             self.state.counters.trimmed += 1;
         }
         self.complete(id);

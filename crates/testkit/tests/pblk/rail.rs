@@ -6,7 +6,7 @@ use tailcut_core::device::OpKind;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::figures::Until;
 use tailcut_core::ftl::map::Place;
-use tailcut_units::{Cause, HostOp, Ledger, Occupant, Occupants, Status, Stream};
+use tailcut_units::{Cause, Command, HostOp, Ledger, Occupant, Occupants, Status, Stream};
 
 /// A drive of 128 LUNs under RAIL, whose controller and commands take no time.
 fn westlake(scheme: &str, sets: &[&str]) -> DeviceConfig {
@@ -261,20 +261,70 @@ fn a_lun_dies_and_strides_give_its_data() {
     // What was read is written again, so that it can be read where it lies now.
     stage.drive.audit().unwrap_or_else(|e| panic!("{e}"));
     assert!(c.programs_gc > 1_000, "{c:?}");
-    // The drive goes on: lines are collected although their metadata cannot be read.
+    // The drive goes on for good: lines are collected although their metadata cannot be read, and freed although they hold what
+    // nothing gives.
     let mut at = stage.drive.now().0;
-    for i in 0..160_000u64 {
+    let once_around = bytes / SECTOR;
+    for i in 0..once_around * 3 {
         at += 100_000;
-        stage.submit(at, HostOp::Write, i * 7919 % (bytes / SECTOR), 1);
-        // Lines that hold what is lost cannot be freed, so that the drive fills up later.
-        if stage.drive.counters().collections >= 5 {
-            break;
-        }
+        stage.submit(at, HostOp::Write, i * 7919 % once_around, 1);
     }
     stage.finish();
     stage.drive.audit().unwrap_or_else(|e| panic!("{e}"));
     let c = stage.drive.counters();
     assert!(stage.drive.read_only().is_none(), "{}", stage.drive.describe_waiting());
-    assert!(c.collections >= 5 && c.mended_units > 100, "{c:?}");
+    assert!(c.collections > 100 && c.mended_units > 100, "{c:?}");
     assert!(stage.ended.iter().all(|e| e.status != Status::ReadOnly));
+    // Every sector was written again.
+    let report = stage.drive.fault_report().expect("a drive that can fail");
+    assert!((report.lost.as_slice(), report.lost_units) == (&[], 0), "{report:?}");
+}
+
+/// A sector that nothing gives is lost when its line is collected: it is told, and reads of it fail until all of it is
+/// written.
+#[test]
+fn lost_sectors_are_told_until_they_are_written() {
+    let sets = ["geometry.channels=4", "geometry.dies_per_chip=2", "geometry.pages=128"];
+    let mut config = config_of("tiny-pblk", "rail", &sets);
+    config.fault = vec!["die=0@1ms".parse().expect("a fault")];
+    let mut stage = Stage::new(&config);
+    let sectors = stage.drive.host_bytes() / SECTOR / 10 * 7;
+    stage.drive.fill(sectors * SECTOR);
+    stage.drive.wear_in();
+    stage.until(2_000_000);
+    let first = |stage: &Stage| {
+        let report = stage.drive.fault_report().expect("a drive that can fail");
+        let at = |sector: &u64| report.lost.iter().any(|range| range.contains(&(sector * SECTOR)));
+        (1..sectors).find(|sector| at(sector))
+    };
+    let lost = first(&stage).expect("a stripe without parity");
+    // All else is written, until the line of the lost sector was collected.
+    let mut at = stage.drive.now().0;
+    for i in 0.. {
+        assert!(i < 5 * sectors, "the line is not collected: {}", stage.drive.describe_waiting());
+        let sector = i * 7919 % sectors;
+        at += 100_000;
+        if sector != lost {
+            stage.submit(at, HostOp::Write, sector, 1);
+        }
+        if stage.drive.has_lost_data(Lpn(lost as u32)) {
+            break;
+        }
+    }
+    stage.finish();
+    let told = |stage: &Stage| {
+        let report = stage.drive.fault_report().expect("a drive that can fail");
+        report.lost.iter().any(|range| range.contains(&(lost * SECTOR)))
+    };
+    assert!(told(&stage));
+    assert_eq!(stage.one(HostOp::Read, lost, 1).status, Status::MediaError);
+    assert_eq!(stage.one(HostOp::Read, lost - 1, 1).status, Status::Ok);
+    // A write of a part leaves the rest lost.
+    let now = stage.drive.now();
+    let part = Command { op: HostOp::Write, offset: lost * SECTOR, bytes: 512 };
+    stage.drive.submit(now, now, part, 0).expect("a place");
+    assert_eq!((stage.finish().status, told(&stage)), (Status::Ok, true));
+    assert_eq!(stage.one(HostOp::Read, lost, 1).status, Status::MediaError);
+    assert_eq!(stage.one(HostOp::Write, lost, 1).status, Status::Ok);
+    assert_eq!((stage.one(HostOp::Read, lost, 1).status, told(&stage)), (Status::Ok, false));
 }

@@ -1,0 +1,69 @@
+//! Data that nothing gives: sectors of the host that cannot be read where they lie, nor be computed from others.
+//!
+//! Without strides such a sector stays where it is, and its line is not freed while it is valid: in Linux collection
+//! fails on such a line again and again. With strides collection goes on without the sector, and the line is freed: the
+//! host's address is known as lost. Reads of it fail until the host writes all of the sector, or trims it.
+
+use super::array::SECTOR;
+use super::drive::Pblk;
+use crate::address::{Lpn, Ppa};
+use crate::ftl::map::Place;
+use crate::medium::Medium;
+use crate::observer::Observer;
+use std::ops::Range;
+
+impl<O: Observer, M: Medium> Pblk<O, M> {
+    /// Whether collection has gone on without a sector of the host.
+    #[inline]
+    pub fn has_lost_data(&self, lpn: Lpn) -> bool {
+        let lost = &self.state.failures.lost;
+        !lost.is_empty() && lost.contains(&lpn)
+    }
+
+    /// Collection goes on without this sector, which is valid: what it held is lost.
+    #[cold]
+    pub(super) fn lose_sector(&mut self, lpn: Lpn, sector: Ppa) {
+        debug_assert_eq!(self.map.lookup(lpn), Place::Flash(sector));
+        self.map.trim(lpn);
+        self.data_trimmed(lpn);
+        self.invalidate(sector);
+        self.state.failures.lost.insert(lpn);
+    }
+
+    /// A command of the host has written a sector, or a part of it.
+    #[inline]
+    pub(super) fn lost_no_more(&mut self, lpn: Lpn, by: u32) {
+        if self.has_lost_data(lpn) && self.covers_all(by, lpn) {
+            self.state.failures.lost.remove(&lpn);
+        }
+    }
+
+    /// The host's byte ranges whose data cannot be read, in order. Neighbours are joined.
+    pub(super) fn lost_ranges(&self) -> Vec<Range<u64>> {
+        let f = &self.state.failures;
+        if f.knows_no_unreadable() && f.lost.is_empty() {
+            return Vec::new();
+        }
+        let nothing_gives = |sector: Ppa| self.is_unreadable(sector) && !self.can_compute(sector);
+        let mut ranges: Vec<Range<u64>> = Vec::new();
+        for lpn in Lpn(0).run(self.shape.sectors) {
+            let on_flash = matches!(self.map.lookup(lpn), Place::Flash(sector) if nothing_gives(sector));
+            if !on_flash && !f.lost.contains(&lpn) {
+                continue;
+            }
+            let start = u64::from(lpn.0) * SECTOR;
+            match ranges.last_mut() {
+                Some(last) if last.end == start => last.end += SECTOR,
+                _ => ranges.push(start..start + SECTOR),
+            }
+        }
+        ranges
+    }
+
+    /// Sectors whose data cannot be read.
+    pub(super) fn lost_sectors(&self) -> u64 {
+        let f = &self.state.failures;
+        let nothing_gives = |&&sector: &&Ppa| self.map.is_valid(sector) && !self.can_compute(sector);
+        (f.unreadable.iter().filter(nothing_gives).count() + f.lost.len()) as u64
+    }
+}
