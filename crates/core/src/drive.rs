@@ -172,6 +172,16 @@ impl<O: Observer> Drive<O> {
         either!(self, drive => drive.settle())
     }
 
+    /// Shut the drive down in order: let it come to rest and, under pblk, pad the open line to its end, write all metadata
+    /// and let the map point to the device. Returns whether nothing is left to do. No command may be under way; the next
+    /// one lets the drive go on.
+    pub fn shut_down(&mut self) -> bool {
+        match self {
+            Drive::Page(drive) => drive.settle(),
+            Drive::Pblk(drive) => drive.shut_down(),
+        }
+    }
+
     /// The time of the last timer fired or command submitted.
     #[inline]
     pub fn now(&self) -> SimTime {

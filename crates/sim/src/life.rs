@@ -130,7 +130,7 @@ impl Experiment<'_> {
         if device.as_page().is_none() {
             let problem = ConfigProblem {
                 key: "ftl.kind".into(),
-                problem: "`pblk` has no life yet: a life ends when the drive becomes read-only, which pblk never does".into(),
+                problem: "`pblk` has no life yet: `lifetime` knows drives that map pages alone".into(),
             };
             return Err(ExperimentError::Config { scheme: spec.name.clone(), problem });
         }

@@ -214,7 +214,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Set the limits anew.
     pub(super) fn limits_at_once(&mut self) {
         let s = &mut self.state;
-        let failed = s.lines.listed(super::lines::Group::WriteError) > 0;
+        let failed = s.lines.write_errors() > 0;
         s.limiter.update(s.lines.free_chunks, failed);
     }
 

@@ -1,7 +1,7 @@
 //! Collection by the host: victims, their metadata, readers, and one writer into the ring.
 //!
-//! At most four lines are chosen and not yet read in full. They are prepared one at a time: their metadata are read, unit
-//! after unit, and their valid sectors are cut into requests of up to 64. Eight readers send one request each to the
+//! At most four lines are chosen and not yet read in full. They are prepared one at a time: the metadata of a line are read,
+//! unit after unit, and its valid sectors are cut into requests of up to 64; only then it is the turn of the next. Eight readers send one request each to the
 //! device. One writer puts what they have read into the ring, request by request, as room and the rate limiter allow.
 //! Sectors that were overwritten in the meantime are dropped before the read; those overwritten after it still take a
 //! slot and are programmed as padding.
@@ -11,7 +11,7 @@ use super::drive::{Pblk, TIMER_RARE};
 use super::interface::Work;
 use super::limiter::State as Limit;
 use super::lines::Group;
-use super::ring::Origin;
+use super::ring::{Heat, Origin};
 use super::shape::Shape;
 use crate::address::{Lpn, Ppa};
 use crate::containers::slab::Slab;
@@ -206,7 +206,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             let c = &mut self.state.collector;
             c.chosen_at[line as usize] = self.state.now;
             let valid = c.spare.pop().expect("as many bitmaps as victims");
-            let alone = c.victims.iter().all(|victim| victim.prepared);
+            let alone = c.victims.is_empty();
             c.victims.push_back(Victim { line, valid, at: 0, prepared: false });
             if alone {
                 self.prepare_victim();
@@ -325,7 +325,6 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
         victim.at = 0;
         victim.prepared = true;
-        self.prepare_victim();
         self.cut_requests();
     }
 
@@ -363,6 +362,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 let victim = self.state.collector.victims.pop_front().expect("the first");
                 self.state.collector.spare.push(victim.valid);
                 self.end_victim(line);
+                self.prepare_victim();
                 self.collect();
             }
         }
@@ -558,13 +558,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let s = &mut self.state;
         s.limiter.gc_enters();
         if self.map.lookup(lpn) == Place::Flash(sector) {
-            let place = s.ring.insert(lpn, Origin::Gc);
+            let place = s.ring.insert(lpn, Origin::Gc, Heat::Hot);
             let slot = s.ring.slot(place);
             self.map.set_buffer(lpn, slot);
             self.data_moved(slot, lpn, sector);
             self.invalidate(sector);
         } else {
-            s.ring.insert(Lpn::NONE, Origin::Gc);
+            s.ring.insert(Lpn::NONE, Origin::Gc, Heat::Hot);
         }
         // The victim is free when the last of it is in the ring.
         let line = self.shape.line_of(sector);

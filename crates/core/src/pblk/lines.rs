@@ -84,6 +84,8 @@ pub struct Line {
     given_up: Vec<u32>,
     /// The list on which it is, if it is closed.
     group: Option<Group>,
+    /// Whether it counts among the lines with a write error: from when it is closed to when it is free.
+    counts_error: bool,
 }
 
 /// What a line can hold, by its good chunks.
@@ -111,6 +113,8 @@ pub struct Lines {
     taken: u64,
     /// Free chunks as the rate limiter counts them: those of the line that is being erased are free.
     pub free_chunks: u32,
+    /// Lines with a write error, those under collection included.
+    write_errors: u32,
     /// Sectors of a line, bad chunks included.
     sectors: u32,
     luns: u32,
@@ -144,6 +148,7 @@ impl Lines {
                 fresh: true,
                 given_up: Vec::new(),
                 group: None,
+                counts_error: false,
             }
         };
         let all: Vec<Line> = lines.map(line).collect();
@@ -154,6 +159,7 @@ impl Lines {
             groups: Default::default(),
             links: vec![Link::default(); all.len()],
             taken: 0,
+            write_errors: 0,
             sectors,
             luns,
             bad,
@@ -339,6 +345,10 @@ impl Lines {
         if l.group == Some(group) {
             return false;
         }
+        if group == Group::WriteError && !l.counts_error {
+            self.all[line as usize].counts_error = true;
+            self.write_errors += 1;
+        }
         self.unlist(line);
         self.groups[group as usize].push_back(&mut self.links, line);
         self.all[line as usize].group = Some(group);
@@ -374,6 +384,11 @@ impl Lines {
         l.references == 0
     }
 
+    /// Lines with a write error, from when they are closed to when they are free.
+    pub fn write_errors(&self) -> u32 {
+        self.write_errors
+    }
+
     /// Lines on a list.
     pub fn listed(&self, group: Group) -> u32 {
         self.groups[group as usize].len()
@@ -389,7 +404,7 @@ impl Lines {
         let list = &self.groups[group as usize];
         let next = |&at: &u32| Some(list.after(&self.links, at)).filter(|&line| line != NONE);
         let lines = std::iter::successors(self.first(group), next);
-        let may = |line: &Line| line.in_ring == 0 && !line.unreadable;
+        let may = |line: &Line| line.in_ring == 0 && (!line.unreadable || line.valid == 0);
         lines.filter(|&line| may(self.line(line))).min_by_key(|&line| self.line(line).valid)
     }
 
@@ -421,6 +436,7 @@ impl Lines {
         }
         l.state = State::Free;
         l.valid = 0;
+        self.write_errors -= u32::from(std::mem::take(&mut l.counts_error));
         self.free_chunks += l.chunks;
         self.free.push_back(line);
         true
@@ -444,6 +460,8 @@ impl Lines {
         }
         listed.sort_unstable();
         law!(is(State::Closed).eq(listed.iter().copied()), "the closed lines are not those on lists");
+        let errors = self.all.iter().filter(|l| l.counts_error).count() as u32;
+        law!(errors == self.write_errors, "{errors} lines have a write error, not {}", self.write_errors);
         for (i, l) in self.all.iter().enumerate() {
             law!(l.valid <= l.capacity, "line {i} has {} valid sectors of {}", l.valid, l.capacity);
             law!(

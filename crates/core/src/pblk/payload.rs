@@ -165,7 +165,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             Content::Start | Content::End => (0, 0),
             Content::Parity => return self.data_of_parity_programmed(id, start),
         };
-        for (place, sector) in (first..first + u64::from(sectors)).zip(start.run(sectors)) {
+        for (place, sector) in self.state.ring.places(first, sectors).zip(start.run(sectors)) {
             let &Entry { lba, .. } = self.state.ring.entry(place);
             match lba {
                 Lpn::NONE => self.medium.program_pad(sector),
@@ -198,7 +198,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             let start = self.shape.unit_start(unit.line, of);
             match self.state.writer.stripe_places[member as usize] {
                 Some((line, at, first, sectors)) if (line, at) == (unit.line, of) => {
-                    for (acc, place) in (base..).zip(first..first + u64::from(sectors)) {
+                    for (acc, place) in (base..).zip(self.state.ring.places(first, sectors)) {
                         if self.state.ring.entry(place).lba != Lpn::NONE {
                             self.medium.xor_slot(acc, self.state.ring.slot(place));
                         }

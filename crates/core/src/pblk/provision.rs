@@ -61,11 +61,22 @@ impl Provision {
     ) -> Result<Provision, ConfigProblem> {
         let (smeta, emeta) = (a.write_unit, emeta(a));
         let metadata_of_line = smeta + emeta;
-        let provisioned = (f64::from(good) * (100.0 - percent) / 100.0) as u32;
+        // A product that is whole must not be rounded to less.
+        let provisioned = (f64::from(good) * (100.0 - percent) / 100.0 + 1e-6) as u32;
         let spare = good - provisioned;
         let metadata = (u64::from(metadata_of_line) * u64::from(a.lines)).div_ceil(a.chunk.into()) as u32;
         let taken = metadata + a.luns();
-        if spare <= taken || provisioned <= metadata {
+        if good == 0 {
+            let problem = "no line has room for its metadata besides data: larger or fewer blocks are needed";
+            return refuse("geometry.blocks", problem);
+        }
+        if provisioned <= metadata {
+            let problem = format!(
+                "{percent} % of {good} chunks leave {provisioned} to users, and metadata take {metadata} of them"
+            );
+            return refuse("ftl.over_provisioning", problem);
+        }
+        if spare <= taken {
             let problem = format!(
                 "{percent} % of {good} chunks are {spare}; pblk needs more than {taken}: {metadata} for metadata, and a line of {}",
                 a.luns()

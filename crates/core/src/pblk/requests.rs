@@ -3,7 +3,7 @@
 use super::drive::Pblk;
 use super::interface::Work;
 use super::rail::failures::{Reader, Way};
-use super::ring::{Entry, Origin, Place as RingPlace};
+use super::ring::{Entry, Heat, Origin, Place as RingPlace};
 use crate::address::{Lpn, Ppa};
 use crate::flash::{FlashCommand, OpId, Target};
 use crate::ftl::map::Place;
@@ -212,7 +212,12 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             && s.collector.is_idle()
             && s.ring.unsynced() < u64::from(self.shape.array.write_unit)
             && s.ring.can_switch();
-        if !stuck || self.choose_victim(None).is_some() {
+        if !stuck {
+            return false;
+        }
+        if self.choose_victim(None).is_some() {
+            // It has become one since collection looked last.
+            self.wake_collection();
             return false;
         }
         self.switch_slots(self.state.ring.synced());
@@ -222,10 +227,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// Let writes in. Returns whether any sector entered.
     fn admit_users(&mut self) -> bool {
-        let mut any = false;
+        let (mut any, most) = (false, self.state.ring.most_of_a_write(self.shape.array.write_unit));
         while let Some(&id) = self.state.interface.room.front() {
             let r = &self.state.interface.requests[id];
-            let (from, count) = (r.next, (r.end - r.next).min(self.state.ring.most_of_a_write()));
+            let (from, count) = (r.next, (r.end - r.next).min(most));
             if !self.state.limiter.admits_user() || !self.state.ring.has_room(count) {
                 break;
             }
@@ -265,7 +270,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// slot, and where the sector was before.
     #[inline]
     pub(super) fn insert_user(&mut self, lpn: Lpn) -> (u32, Place) {
-        let place = self.state.ring.insert(lpn, Origin::User);
+        let place = self.state.ring.insert(lpn, Origin::User, Heat::Hot);
         let slot = self.state.ring.slot(place);
         let before = self.map.set_buffer(lpn, slot);
         if let Place::Flash(old) = before {

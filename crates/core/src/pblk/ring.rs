@@ -1,10 +1,12 @@
 //! The ring: the write buffer, and a read cache of the last sectors written.
 //!
-//! Four pointers follow one another. `filled`: the next slot to fill. `submitted`: given to the writer. `synced`:
-//! programmed. `switched`: the map points to the media and no longer to the slot. The last one moves only when a slot is
-//! needed again, and only as far as that needs. So the map points to the ring for the last sectors written, as many as
-//! the ring has slots but one, whether they are on flash or not. Programs end in any order; `synced` moves in the order of
-//! the ring.
+//! Three pointers follow one another. `filled`: the next slot to fill. `synced`: programmed. `switched`: the map points to the
+//! media and no longer to the slot. The last one moves only when a slot is needed again, and only as far as that needs. So
+//! the map points to the ring for the last sectors written, as many as the ring has slots but one, whether they are on
+//! flash or not. Programs end in any order; `synced` moves in the order of the ring.
+//!
+//! The writer takes sectors in the order of the ring. Where hot and cold sectors go to lines of their own, it takes those of
+//! each kind in their order: every sector knows how far away the next of its kind is.
 
 use crate::address::{Lpn, Ppa};
 use serde::{Deserialize, Serialize};
@@ -19,6 +21,40 @@ pub enum Origin {
     Gc,
 }
 
+/// Which line takes a sector. Without cold lines all sectors are hot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Heat {
+    /// The line of users.
+    Hot,
+    /// The line of collection, if there is one.
+    Cold,
+}
+
+impl Heat {
+    /// Both.
+    pub const ALL: [Heat; 2] = [Heat::Hot, Heat::Cold];
+}
+
+/// Sectors that the writer may take for one write unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ready {
+    /// Which line takes them.
+    pub heat: Heat,
+    /// Their number, and that of the sectors of padding that follow them.
+    pub sectors: u32,
+    /// Padding.
+    pub padding: u32,
+}
+
+/// Sectors of one kind that the writer has not taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Waiting {
+    /// The first and the last, if there is any.
+    first: Place,
+    last: Place,
+    count: u32,
+}
+
 /// A sector in the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
@@ -30,6 +66,8 @@ pub struct Entry {
     pub origin: Origin,
     /// Whether it is programmed.
     programmed: bool,
+    /// The distance to the next sector of its kind, if that came before the writer has taken this one.
+    to_next: u32,
 }
 
 /// The place of a sector in the order of all that were ever written. The slot is its remainder by the size of the ring.
@@ -42,9 +80,10 @@ pub struct Ring {
     /// Slots that must be free behind what is written.
     back: u32,
     filled: Place,
-    submitted: Place,
     synced: Place,
     switched: Place,
+    /// What the writer has not taken, by kind.
+    waiting: [Waiting; 2],
     /// The last sector that the latest flush waits for.
     flush_to: Option<Place>,
     /// Sectors whose program has failed, as the first place and their number: the writer takes them first.
@@ -55,14 +94,15 @@ impl Ring {
     /// An empty ring of `size` slots, a power of two, of which `back` stay free.
     pub fn new(size: u32, back: u32) -> Ring {
         debug_assert!(size.is_power_of_two() && back < size);
-        let none = Entry { lba: Lpn::NONE, media: Ppa::NONE, origin: Origin::User, programmed: false };
+        let none =
+            Entry { lba: Lpn::NONE, media: Ppa::NONE, origin: Origin::User, programmed: false, to_next: 1 };
         Ring {
             entries: vec![none; size as usize],
             back,
             filled: 0,
-            submitted: 0,
             synced: 0,
             switched: 0,
+            waiting: [Waiting::default(); 2],
             flush_to: None,
             failed: VecDeque::new(),
         }
@@ -70,9 +110,10 @@ impl Ring {
 
     /// Whether a restored state can belong to a ring of this size, over a device of so many sectors.
     pub fn fits(&self, size: u32, sectors: u32) -> bool {
-        let (size, order) = (u64::from(size), [self.switched, self.synced, self.submitted, self.filled]);
+        let (size, order) = (u64::from(size), [self.switched, self.synced, self.filled]);
         self.entries.len() as u64 == size
             && order.is_sorted()
+            && self.waiting.iter().all(|waiting| waiting.count == 0)
             && self.filled - self.switched < size
             && self.failed.is_empty()
             && self.entries.iter().all(|entry| entry.media == Ppa::NONE || entry.media.0 < sectors)
@@ -88,9 +129,10 @@ impl Ring {
         (place & (self.size() - 1)) as u32
     }
 
-    /// The most sectors of one write. A larger one is split.
-    pub fn most_of_a_write(&self) -> u32 {
-        self.size() as u32 - 1 - self.back
+    /// The most sectors of one write, if less than a unit of `unit` sectors may wait before it for more to come. A larger
+    /// write is split.
+    pub fn most_of_a_write(&self, unit: u32) -> u32 {
+        self.size() as u32 - self.back - unit
     }
 
     /// Whether `sectors` have room.
@@ -136,10 +178,21 @@ impl Ring {
 
     /// Put a sector into the next slot. Returns its place.
     #[inline]
-    pub fn insert(&mut self, lba: Lpn, origin: Origin) -> Place {
+    pub fn insert(&mut self, lba: Lpn, origin: Origin, heat: Heat) -> Place {
         let place = self.filled;
         let slot = self.slot(place) as usize;
-        self.entries[slot] = Entry { lba, media: Ppa::NONE, origin, programmed: false };
+        self.entries[slot] = Entry { lba, media: Ppa::NONE, origin, programmed: false, to_next: 1 };
+        let waiting = &mut self.waiting[heat as usize];
+        match waiting.count {
+            0 => waiting.first = place,
+            _ => {
+                let last = waiting.last;
+                let before = (last & (self.entries.len() as u64 - 1)) as usize;
+                self.entries[before].to_next = (place - last) as u32;
+            }
+        }
+        waiting.last = place;
+        waiting.count += 1;
         self.filled += 1;
         place
     }
@@ -151,27 +204,53 @@ impl Ring {
         Some(last)
     }
 
-    /// Number of sectors that the writer may take for a request of whole units of `unit` sectors, at most `most`, and
-    /// how many sectors of padding follow them. Without a flush less than a unit is never taken.
-    pub fn ready(&self, unit: u32, most: u32) -> (u32, u32) {
-        let waiting = self.waiting();
-        if waiting >= most {
-            (most, 0)
-        } else if waiting >= unit {
-            (waiting / unit * unit, 0)
-        } else if waiting > 0 && self.flush_to.is_some_and(|to| to >= self.submitted) {
-            (waiting, unit - waiting)
-        } else {
-            (0, 0)
+    /// The sectors that the writer may take for a unit of `unit` sectors: those of the kind whose first has waited longest.
+    /// Less than a unit is taken with `all`, with a flush that waits for it, or if a quarter of the ring is behind it, which
+    /// happens to one kind alone.
+    #[inline]
+    pub fn ready(&self, unit: u32, all: bool) -> Option<Ready> {
+        let may = |heat: Heat| {
+            let waiting = &self.waiting[heat as usize];
+            let first = waiting.first;
+            let sectors = waiting.count.min(unit);
+            let part = || {
+                let is_old = self.filled - first > self.size() / 4;
+                sectors > 0 && (all || is_old || self.flush_to.is_some_and(|to| to >= first))
+            };
+            (sectors == unit || part()).then(|| (first, Ready { heat, sectors, padding: unit - sectors }))
+        };
+        let (hot, cold) = (may(Heat::Hot), may(Heat::Cold));
+        match (hot, cold) {
+            (Some((first, ready)), Some((other, of_other))) => {
+                Some(if first < other { ready } else { of_other })
+            }
+            (hot, cold) => hot.or(cold).map(|(_, ready)| ready),
         }
     }
 
-    /// Give the next sectors to the writer. Returns the place of the first.
-    pub fn submit(&mut self, sectors: u32) -> Place {
-        let first = self.submitted;
-        self.submitted += u64::from(sectors);
-        debug_assert!(self.submitted <= self.filled);
+    /// Give the next sectors of a kind to the writer. Returns the place of the first.
+    #[inline]
+    pub fn submit(&mut self, heat: Heat, sectors: u32) -> Place {
+        let first = self.waiting[heat as usize].first;
+        debug_assert!(sectors <= self.waiting[heat as usize].count);
+        let behind = (0..sectors).fold(first, |place, _| self.next(place));
+        let waiting = &mut self.waiting[heat as usize];
+        waiting.first = behind;
+        waiting.count -= sectors;
         first
+    }
+
+    /// The place of the next sector of the same kind.
+    #[inline]
+    pub fn next(&self, place: Place) -> Place {
+        place + u64::from(self.entry(place).to_next)
+    }
+
+    /// The places of sectors that the writer has taken together.
+    #[inline]
+    pub fn places(&self, first: Place, sectors: u32) -> impl Iterator<Item = Place> {
+        let next = |&place: &Place| Some(self.next(place));
+        std::iter::successors(Some(first), next).take(sectors as usize)
     }
 
     /// A sector.
@@ -180,19 +259,23 @@ impl Ring {
         &self.entries[self.slot(place) as usize]
     }
 
-    /// Map a sector, which the writer has, to its place on flash.
-    pub fn map(&mut self, place: Place, media: Ppa) {
+    /// Map a sector, which the writer has, to its place on flash. Returns it.
+    #[inline]
+    pub fn map(&mut self, place: Place, media: Ppa) -> &Entry {
         let slot = self.slot(place) as usize;
         self.entries[slot].media = media;
+        &self.entries[slot]
     }
 
     /// Sectors are programmed. Returns how far all are: up to this place, which a flush may wait for.
     pub fn programmed(&mut self, first: Place, sectors: u32) -> Place {
-        for place in first..first + u64::from(sectors) {
+        let mut place = first;
+        for _ in 0..sectors {
             let slot = self.slot(place) as usize;
             self.entries[slot].programmed = true;
+            place = self.next(place);
         }
-        while self.synced < self.submitted && self.entry(self.synced).programmed {
+        while self.synced < self.filled && self.entry(self.synced).programmed {
             self.synced += 1;
         }
         self.synced
@@ -200,9 +283,11 @@ impl Ring {
 
     /// The program of sectors that the writer has taken has failed.
     pub fn failed(&mut self, first: Place, sectors: u32) {
-        for place in first..first + u64::from(sectors) {
+        let mut place = first;
+        for _ in 0..sectors {
             let slot = self.slot(place) as usize;
             self.entries[slot].media = Ppa::NONE;
+            place = self.next(place);
         }
         self.failed.push_back((first, sectors));
     }
@@ -217,8 +302,10 @@ impl Ring {
     /// Those that `is_current` does not confirm, given slot and address, hold nothing from now on.
     pub fn submit_failed(&mut self, is_current: impl Fn(u32, Lpn) -> bool) -> Option<(Place, u32)> {
         let (first, sectors) = self.failed.pop_front()?;
-        for place in first..first + u64::from(sectors) {
+        let mut place = first;
+        for _ in 0..sectors {
             let slot = self.slot(place);
+            place = self.next(place);
             let lba = &mut self.entries[slot as usize].lba;
             if *lba != Lpn::NONE && !is_current(slot, *lba) {
                 *lba = Lpn::NONE;
@@ -229,7 +316,7 @@ impl Ring {
 
     /// Sectors that the writer has not taken.
     pub fn waiting(&self) -> u32 {
-        (self.filled - self.submitted) as u32
+        self.waiting.iter().map(|waiting| waiting.count).sum()
     }
 
     /// Sectors that are in the ring and not yet programmed.
@@ -246,7 +333,7 @@ impl Ring {
 
     /// Sectors that are mapped to media and whose slots are not used again, for an audit.
     pub fn mapped(&self) -> impl Iterator<Item = &Entry> {
-        let places = self.switched..self.submitted;
+        let places = self.switched..self.filled;
         places.map(|place| self.entry(place)).filter(|e| e.lba != Lpn::NONE && e.media != Ppa::NONE)
     }
 
@@ -274,8 +361,8 @@ mod tests {
         let mut reused = Vec::new();
         assert!(ring.has_room(1));
         ring.switch(ring.needed_by(1), |_, entry| reused.push(entry.lba.0));
-        let place = ring.insert(Lpn(lba), Origin::User);
-        let first = ring.submit(1);
+        let place = ring.insert(Lpn(lba), Origin::User, Heat::Hot);
+        let first = ring.submit(Heat::Hot, 1);
         ring.map(first, Ppa(lba));
         ring.programmed(first, 1);
         (place, reused)
@@ -284,7 +371,7 @@ mod tests {
     /// Write these sectors.
     fn fill(ring: &mut Ring, lbas: std::ops::Range<u32>) {
         for lba in lbas {
-            ring.insert(Lpn(lba), Origin::User);
+            ring.insert(Lpn(lba), Origin::User, Heat::Hot);
         }
     }
 
@@ -306,13 +393,15 @@ mod tests {
     #[test]
     fn half_of_the_ring_stays_free_behind_what_is_written() {
         let mut ring = Ring::new(SIZE, BACK);
-        let most = ring.most_of_a_write();
-        assert_eq!(most, 4095);
+        let most = ring.most_of_a_write(8);
+        assert_eq!(most, 4088);
+        // Even if less than a unit waits, and nothing would program it.
+        fill(&mut ring, 0..7);
         assert!(ring.has_room(most) && !ring.has_room(most + 1));
-        fill(&mut ring, 0..most);
+        fill(&mut ring, 7..7 + most);
         assert!(!ring.has_room(1));
         // Programs end out of order: room comes in the order of the ring.
-        let (first, second) = (ring.submit(8), ring.submit(8));
+        let (first, second) = (ring.submit(Heat::Hot, 8), ring.submit(Heat::Hot, 8));
         assert_eq!((ring.programmed(second, 8), ring.has_room(1)), (0, false));
         assert_eq!((ring.programmed(first, 8), ring.has_room(16)), (16, true));
     }
@@ -322,7 +411,7 @@ mod tests {
     fn sectors_of_a_failed_program_are_written_again() {
         let mut ring = Ring::new(SIZE, BACK);
         fill(&mut ring, 0..16);
-        let (first, second) = (ring.submit(8), ring.submit(8));
+        let (first, second) = (ring.submit(Heat::Hot, 8), ring.submit(Heat::Hot, 8));
         ring.failed(first, 8);
         assert_eq!(ring.programmed(second, 8), 0, "in the order of the ring");
         assert_eq!(ring.submit_failed(|_, lba| lba != Lpn(3)), Some((0, 8)));
@@ -335,14 +424,45 @@ mod tests {
     fn less_than_a_unit_leaves_with_a_flush_alone() {
         let mut ring = Ring::new(SIZE, BACK);
         assert_eq!(ring.flush(), None, "nothing to wait for");
+        let ready = |ring: &Ring| ring.ready(8, false).map(|r| (r.sectors, r.padding));
         fill(&mut ring, 0..7);
-        assert_eq!(ring.ready(8, 8), (0, 0), "however old they are");
-        assert_eq!((ring.flush(), ring.ready(8, 8)), (Some(6), (7, 1)));
-        ring.submit(7);
-        assert_eq!(ring.ready(8, 8), (0, 0));
+        assert_eq!(ready(&ring), None, "however old they are");
+        assert_eq!((ring.flush(), ready(&ring)), (Some(6), Some((7, 1))));
+        ring.submit(Heat::Hot, 7);
+        assert_eq!(ready(&ring), None);
         fill(&mut ring, 7..30);
-        assert_eq!([ring.ready(8, 8), ring.ready(8, 16), ring.ready(8, 64)], [(8, 0), (16, 0), (16, 0)]);
+        assert_eq!(ready(&ring), Some((8, 0)));
         assert_eq!(ring.programmed(0, 7), 7, "the flush is done");
         assert_eq!(ring.flush(), Some(29));
+    }
+
+    /// Each kind is taken in its own order, the one that has waited longer first, and a part of a unit when much is behind it.
+    #[test]
+    fn hot_and_cold_sectors_leave_in_units_of_their_own() {
+        let mut ring = Ring::new(SIZE, BACK);
+        let heat = |lba: u32| if lba % 3 == 0 { Heat::Cold } else { Heat::Hot };
+        for lba in 0..24 {
+            ring.insert(Lpn(lba), Origin::User, heat(lba));
+        }
+        let mut taken = Vec::new();
+        while let Some(ready) = ring.ready(8, false) {
+            let first = ring.submit(ready.heat, ready.sectors);
+            taken.push((ready.heat, ring.places(first, ready.sectors).collect::<Vec<_>>()));
+        }
+        let cold: Vec<u64> = (0..8).map(|i| 3 * i).collect();
+        let hot: Vec<u64> = (0..24).filter(|i| i % 3 != 0).collect();
+        let expected = [(Heat::Cold, cold), (Heat::Hot, hot[..8].to_vec()), (Heat::Hot, hot[8..].to_vec())];
+        assert_eq!(taken, expected);
+        for (_, places) in &taken {
+            ring.programmed(places[0], 8);
+        }
+        assert_eq!((ring.synced(), ring.waiting()), (24, 0));
+        ring.insert(Lpn(24), Origin::Gc, Heat::Cold);
+        let hot = |ring: &mut Ring| {
+            (0..SIZE / 4).for_each(|lba| _ = ring.insert(Lpn(lba), Origin::User, Heat::Hot))
+        };
+        assert_eq!(ring.ready(8, false), None);
+        hot(&mut ring);
+        assert_eq!(ring.ready(8, false), Some(Ready { heat: Heat::Cold, sectors: 1, padding: 7 }));
     }
 }

@@ -180,12 +180,14 @@ impl Shape {
             return refuse("ftl.over_provisioning", problem);
         }
         let most_write = provision.ring - 1 - provision.back;
-        if most_write < MOST_VECTOR {
+        // Less than a unit may wait for more to come.
+        let least = MOST_VECTOR + write_unit - 1;
+        if most_write < least {
             let problem = format!(
-                "{} entries, of which {} stay free behind what is written, hold no request of {MOST_VECTOR} sectors: set it to {} or more",
+                "{} entries, of which {} stay free behind what is written, hold no request of {MOST_VECTOR} sectors behind a part of a write unit: set it to {} or more",
                 provision.ring,
                 provision.back,
-                (provision.back + MOST_VECTOR + 1).next_power_of_two()
+                (provision.back + least + 1).next_power_of_two()
             );
             return refuse("pblk.ring", problem);
         }

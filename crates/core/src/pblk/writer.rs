@@ -11,7 +11,7 @@ use super::lines::State;
 use super::provision::Provision;
 use super::rail::gate::Class;
 use super::rail::strides::Strides;
-use super::ring::{Origin, Place};
+use super::ring::{Heat, Origin, Place, Ready};
 use super::shape::Shape;
 use crate::address::{Lpn, Ppa};
 use crate::containers::slab::Slab;
@@ -274,27 +274,30 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Map the next sectors of the ring.
     fn take_sectors(&mut self) -> bool {
         let write_unit = self.shape.array.write_unit;
-        let (mut sectors, mut padding) = self.state.ring.ready(write_unit, write_unit);
         let again = self.state.ring.some_failed();
         if let Some(unit) = self.parity_unit() {
             let unit = self.map_parity(unit);
             self.submit_next(unit);
             return true;
         }
-        if sectors == 0 && !again {
+        let ready = self.state.ring.ready(write_unit, false);
+        if ready.is_none() && !again {
             if !self.state.writer.shutting_down {
                 return false;
             }
             if self.state.writer.open.left == 0 {
                 return self.end_open_line();
             }
-            (sectors, padding) = (0, write_unit);
         }
         if self.state.writer.open.left == 0 {
             self.state.writer.step = Step::Begin;
             return true;
         }
-        let unit = if again { self.map_again() } else { self.map_unit(sectors, padding) };
+        let unit = match ready {
+            _ if again => self.map_again(),
+            Some(ready) => self.map_unit(&ready),
+            None => self.map_unit(&Ready { heat: Heat::Hot, sectors: 0, padding: write_unit }),
+        };
         self.submit_next(unit);
         true
     }
@@ -327,9 +330,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     }
 
     /// Give the next sectors of the ring, which are a write unit with the padding, their places on the device.
-    pub(super) fn map_unit(&mut self, sectors: u32, padding: u32) -> Unit {
-        let first = self.state.ring.submit(sectors);
-        self.map_from(first, sectors, padding)
+    pub(super) fn map_unit(&mut self, ready: &Ready) -> Unit {
+        let first = self.state.ring.submit(ready.heat, ready.sectors);
+        self.map_from(first, ready.sectors, ready.padding)
     }
 
     /// Give the sectors of a program that has failed other places, without those that were overwritten since.
@@ -347,9 +350,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let (line, unit) = (self.state.writer.open.line, self.next_unit());
         let start = self.shape.unit_start(line, unit);
         let (mut users, mut collected, mut empty) = (0, 0, 0);
-        for (place, media) in (first..first + u64::from(sectors)).zip(start.run(sectors)) {
-            self.state.ring.map(place, media);
-            let entry = self.state.ring.entry(place);
+        let mut place = first;
+        for media in start.run(sectors) {
+            let entry = *self.state.ring.map(place, media);
+            place = self.state.ring.next(place);
             match entry.origin {
                 _ if entry.lba == Lpn::NONE => empty += 1,
                 Origin::User => users += 1,
@@ -699,18 +703,11 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     pub(super) fn write_at_once(&mut self, all: bool) -> bool {
         let write_unit = self.shape.array.write_unit;
         loop {
-            let (mut sectors, mut padding) = self.state.ring.ready(write_unit, write_unit);
-            if sectors == 0 && all {
-                sectors = self.state.ring.waiting();
-                padding = write_unit - sectors;
-            }
-            if sectors == 0 {
-                return true;
-            }
+            let Some(ready) = self.state.ring.ready(write_unit, all) else { return true };
             if self.state.writer.open.left == 0 && !self.begin_line_at_once() {
                 return false;
             }
-            let unit = self.map_unit(sectors, padding);
+            let unit = self.map_unit(&ready);
             self.count(&unit);
             if let Content::Data { first, sectors } = unit.content {
                 self.state.ring.programmed(first, sectors);

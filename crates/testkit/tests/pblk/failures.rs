@@ -91,6 +91,46 @@ fn a_program_fails() {
     stage.drive.audit().unwrap_or_else(|e| panic!("{e}"));
 }
 
+/// The third state of the rate limiter lasts until the line with the write error is free, so that it is collected while
+/// users go on to write.
+#[test]
+fn a_write_error_counts_until_its_line_is_free() {
+    let mut stage = Stage::new(&with_faults("tiny-pblk", &[], &["program=0.0.0.10"]));
+    let sectors = stage.drive.host_bytes() / SECTOR * 4 / 10;
+    let mut limits = BTreeSet::new();
+    // Users write all the time, and the drive has plenty of free lines.
+    for i in 0..3 * sectors {
+        stage.submit(i * 1_000_000, HostOp::Write, i * 7919 % sectors, 1);
+        limits.insert(format!("{:?}", stage.drive.limiter().state()));
+    }
+    stage.finish();
+    let c = stage.drive.counters();
+    assert!(c.program_failures == 1 && c.collections > 0 && c.programs_gc > 0, "{c:?}");
+    assert_eq!(limits, BTreeSet::from(["Off".into(), "WriteErrors".into()]));
+    assert_eq!((stage.drive.lines().write_errors(), stage.drive.limiter().state()), (0, limiter::State::Off));
+    stage.drive.audit().unwrap_or_else(|e| panic!("{e}"));
+}
+
+/// A line with a write error of which a sector cannot be read is free once all of it was overwritten.
+#[test]
+fn a_write_error_and_an_unreadable_page_end_with_the_data() {
+    let faults = ["program=1.0.0.10", "page=0.0.0.3"];
+    let mut stage = Stage::new(&with_faults("tiny-pblk", &[], &faults));
+    let sectors = stage.drive.host_bytes() / SECTOR / 2;
+    for i in 0..4 * sectors {
+        // A long pause lets collection come to the line.
+        let pause = (i / sectors) * 20_000_000_000;
+        stage.submit(i * 100_000 + pause, HostOp::Write, i % sectors, 1);
+    }
+    stage.finish();
+    let now = stage.drive.now().0;
+    stage.until(now + 20_000_000_000);
+    let c = stage.drive.counters();
+    assert!(c.program_failures == 1 && c.read_failures > 0, "{c:?}");
+    assert_eq!((stage.drive.lines().write_errors(), stage.drive.limiter().state()), (0, limiter::State::Off));
+    stage.drive.audit().unwrap_or_else(|e| panic!("{e}"));
+}
+
 /// A line whose metadata at the start cannot be written is lost, and its data go to the next one.
 #[test]
 fn the_start_of_a_line_fails() {

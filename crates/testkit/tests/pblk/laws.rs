@@ -103,3 +103,18 @@ fn shutting_down_pads_and_closes_the_open_line() {
 fn sectors_of_a_line(stage: &Stage) -> u32 {
     stage.drive.shape().line_sectors
 }
+
+/// A write as large as the ring ends, although less than a write unit waits before it that nothing programs.
+#[test]
+fn a_write_as_large_as_the_ring_ends() {
+    for ring in ["256", "1024"] {
+        let sets = [format!("pblk.ring={ring}"), "host.max_transfer=4MiB".into()];
+        let mut stage = Stage::new(&config("tiny-pblk", &sets.each_ref().map(String::as_str)));
+        for older in 0..4 {
+            (0..older).for_each(|sector| _ = stage.one(HostOp::Write, sector, 1));
+            let ended = stage.one(HostOp::Write, 100, 1024);
+            assert_eq!(ended.status, Status::Ok);
+        }
+        stage.drive.audit().unwrap_or_else(|e| panic!("{e}"));
+    }
+}

@@ -76,6 +76,11 @@ fn shares_of_busy_luns() {
         let busy = usage.units.iter().sum::<u64>() as f64 / (usage.at as f64 * usage.units.len() as f64);
         let written = c.programs() as f64 / c.programs_user as f64;
         let expected = programs * written + erases;
+        let erasing = c.erases as f64 * 6e6 / (usage.at as f64 * usage.units.len() as f64);
+        assert!(
+            (erasing / erases - 1.0).abs() < 0.03,
+            "{rate} a second: {erasing:.6} erasing, not {erases:.6}"
+        );
         assert!((busy / expected - 1.0).abs() < 0.03, "{rate} a second: {busy:.5}, not {expected:.5}");
     }
 }
