@@ -36,7 +36,7 @@ pub const SCHEMES: &[Preset] = presets!("schemes":
     "ispe", "i-ispe", "dpes", "dpes-slack", "aero-cons", "aero",
     "retry-ideal", "retry-one", "walk", "pr2", "ar2", "pr2-ar2", "sentinel", "swift-read", "swift-read-plus", "rp-controller", "rif",
     "no-gc", "preemptive-gc", "ttflash-pb", "ttflash-pb-gtr", "ttflash", "ttflash-nogc",
-    "pblk", "linux-tinytail", "rail",
+    "pblk", "linux-tinytail", "rail", "rail-hc",
 );
 
 /// The workload presets, each a job in one line.

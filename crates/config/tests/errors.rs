@@ -146,7 +146,7 @@ fn an_unknown_preset_lists_the_known() {
     let error = resolve("tiny", &["fifo+"], &NONE, &NONE).expect_err("an empty scheme").to_string();
     assert_eq!(
         error,
-        "no scheme is called ``; give a file ending in .toml, or one of: baseline, fifo, rps, es, i-es, d-es, t-es, ideal-es, ips, ipc, wse, per, pe0, ispe, i-ispe, dpes, dpes-slack, aero-cons, aero, retry-ideal, retry-one, walk, pr2, ar2, pr2-ar2, sentinel, swift-read, swift-read-plus, rp-controller, rif, no-gc, preemptive-gc, ttflash-pb, ttflash-pb-gtr, ttflash, ttflash-nogc, pblk, linux-tinytail, rail"
+        "no scheme is called ``; give a file ending in .toml, or one of: baseline, fifo, rps, es, i-es, d-es, t-es, ideal-es, ips, ipc, wse, per, pe0, ispe, i-ispe, dpes, dpes-slack, aero-cons, aero, retry-ideal, retry-one, walk, pr2, ar2, pr2-ar2, sentinel, swift-read, swift-read-plus, rp-controller, rif, no-gc, preemptive-gc, ttflash-pb, ttflash-pb-gtr, ttflash, ttflash-nogc, pblk, linux-tinytail, rail, rail-hc"
     );
     let error = resolve("missing.toml", &NONE, &NONE, &NONE).expect_err("no such file").to_string();
     assert!(error.starts_with("cannot read missing.toml: "), "{error}");

@@ -262,7 +262,8 @@ fn every_key_of_a_configuration_is_there_and_no_other() {
     add("tlc-3d", &["faults={ worn=63, correctable=72 }".to_string()]);
     add("rif-2t", &["errors.decode_times=['1us', '20us']".to_string()]);
     add("tlc-3d", &["erase.defer_last_loop=true".to_string()]);
-    add("tiny-pblk", &["pblk.stride=4".to_string(), "pblk.parities=1".to_string()]);
+    let strides = ["pblk.stride=4", "pblk.parities=1", "pblk.hot_cold=time"];
+    add("tiny-pblk", &strides.map(String::from));
     let listed: Vec<String> = entries().into_iter().map(|e| e.key).collect();
     let unique: BTreeSet<String> = listed.iter().cloned().collect();
     assert_eq!(unique.len(), listed.len(), "a key is listed twice");

@@ -40,6 +40,14 @@ const GATED: &[(&str, &str)] = &[
     ("pblk.stride", "4"),
     ("policy.write_gate", "'stride'"),
 ];
+/// Two strides of two LUNs with a gate.
+const HOT_COLD: &[(&str, &str)] = &[
+    ("ftl.kind", "'pblk'"),
+    ("pblk.ring", "256"),
+    ("geometry.pages", "64"),
+    ("pblk.stride", "2"),
+    ("policy.write_gate", "'stride'"),
+];
 /// The same for collection alone.
 const COLLECTION_GATED: &[(&str, &str)] = &[
     ("ftl.kind", "'pblk'"),
@@ -191,6 +199,7 @@ const CHANGES: &[Change] = &[
     ("pblk.erase_semaphore", "true", PBLK),
     ("pblk.stride", "2", STRIDES),
     ("pblk.parities", "2", STRIDES),
+    ("pblk.hot_cold", "'writes'", HOT_COLD),
     ("policy.write_gate.stride.covers", "'collection'", GATED),
     ("policy.write_gate.stride.against", "'collection'", COLLECTION_GATED),
     ("policy.write_gate.stride.waits_for_reads", "false", GATED),
@@ -477,6 +486,7 @@ fn bases() -> Vec<Table> {
     }
     set(&mut pblk, "pblk.stride", parse("4"));
     set(&mut pblk, "pblk.parities", parse("1"));
+    set(&mut pblk, "pblk.hot_cold", parse("'time'"));
     out.push(pblk);
     let left_of = [("suspend.erase.limits.least_left", "'500us'"), ("suspend.erase.least_left_of", "'loop'")];
     out.push(with(&first, &left_of));

@@ -4,11 +4,14 @@
 //! the device and the link take no time. A pass ends with all sectors on the device. The ring keeps them as it does in a run: the
 //! kinds of sectors follow one another in it as the limits have let them in, and a run goes on in that order.
 
-use super::array::SECTOR;
+use super::array::{MOST_VECTOR, SECTOR};
 use super::drive::Pblk;
-use crate::address::{Lpn, Ppa};
+use super::lines::Lines;
+use super::ring::Heat;
+use super::shape::Shape;
+use crate::address::Lpn;
 use crate::figures::{AgeReport, Until};
-use crate::ftl::map::Place;
+use crate::ftl::map::{Map, Place};
 use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::overwrites::{self, BATCH, Windows};
@@ -30,6 +33,27 @@ struct Source {
     at: u32,
 }
 
+/// The next valid sector of a victim.
+#[inline]
+fn next_valid((map, shape, lines): (&Map, &Shape, &Lines), victim: &Source) -> Option<u32> {
+    let (base, mut at) = (shape.unit_start(victim.line, 0), victim.at);
+    while at < shape.line_sectors {
+        let count = (shape.line_sectors - at).min(64);
+        let bits = map.valid_mask(base + at, count);
+        if bits == 0 {
+            at += count;
+            continue;
+        }
+        at += bits.trailing_zeros();
+        if shape.hot_cold.is_none() || shape.line_of(lines, base + at) == victim.line {
+            return Some(at);
+        }
+        // The other line of the index has the rest of this unit.
+        at = (at / shape.array.write_unit + 1) * shape.array.write_unit;
+    }
+    None
+}
+
 impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Write the first `bytes` of the host's addresses once, in order, at time 0. The drive must be new.
     pub fn fill(&mut self, bytes: u64) {
@@ -43,10 +67,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
         let mut left = sectors;
         while left > 0 {
-            if self.open_is_full() {
-                assert!(self.begin_line_at_once(), "the capacity leaves free lines");
+            if self.state.writer.open_is_full() {
+                assert!(self.begin_line_at_once(Heat::Hot), "the capacity leaves free lines");
             }
-            let (first, room) = self.open_room();
+            let (first, room) = self.state.writer.open_room(&self.shape);
             let count = room.min(left);
             self.map.set_valid_range(first, count);
             self.fill_open(count);
@@ -148,7 +172,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     #[inline]
     fn write_user_at_once(&mut self, lpn: Lpn, source: &mut Option<Source>) -> bool {
         // Both sides keep to the limits, as when users write all the time.
-        while self.state.limiter.wants_gc() && self.move_at_once(source) {}
+        // As in a run collection enters by requests of one line.
+        while self.state.limiter.wants_gc() && (0..MOST_VECTOR).all(|_| self.move_at_once(source)) {}
         if !self.state.limiter.admits_user() {
             return false;
         }
@@ -183,8 +208,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Put the next valid sector of a victim into the ring. Returns whether it had one.
     #[inline]
     fn move_of(&mut self, victim: &mut Source) -> bool {
-        let base = Ppa(victim.line * self.shape.line_sectors);
-        let Some(at) = self.next_valid(base, victim.at) else { return false };
+        let base = self.shape.unit_start(victim.line, 0);
+        let Some(at) = next_valid((&self.map, &self.shape, &self.state.lines), victim) else { return false };
         victim.at = at + 1;
         // If the sector there is not valid, an entry is fetched in vain.
         if at + AHEAD < self.shape.line_sectors {
@@ -197,31 +222,22 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         true
     }
 
-    /// The first valid sector of a line from `at` on.
-    #[inline]
-    fn next_valid(&self, base: Ppa, mut at: u32) -> Option<u32> {
-        while at < self.shape.line_sectors {
-            let count = (self.shape.line_sectors - at).min(64);
-            let bits = self.map.valid_mask(base + at, count);
-            if bits != 0 {
-                return Some(at + bits.trailing_zeros());
-            }
-            at += count;
-        }
-        None
-    }
-
     /// Set the limits anew.
     pub(super) fn limits_at_once(&mut self) {
+        if self.state.lines.split().is_some() {
+            self.prepare_next(Heat::Hot);
+        }
         let s = &mut self.state;
-        let failed = s.lines.write_errors() > 0;
-        s.limiter.update(s.lines.free_chunks, failed);
+        // Users need a further line of their own.
+        let no_line = s.lines.split().is_some() && !s.writer.has_next(Heat::Hot);
+        let free = if no_line { 0 } else { s.lines.free_chunks };
+        s.limiter.update(free, s.lines.write_errors() > 0);
     }
 
     /// Free the lines that nothing refers to. Lines without valid sectors are victims at once.
     #[inline]
     fn free_at_once(&mut self) {
-        while let Some(line) = self.state.lines.first(super::lines::Group::Full) {
+        while let Some(line) = self.state.lines.first_full() {
             self.state.lines.choose(line);
             self.release(line, 1);
         }

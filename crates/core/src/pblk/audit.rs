@@ -2,7 +2,7 @@
 
 use super::drive::Pblk;
 use super::lines::State;
-use crate::address::{Lpn, Ppa};
+use crate::address::Lpn;
 use crate::ftl::map::Place;
 use crate::medium::Medium;
 use crate::observer::Observer;
@@ -16,16 +16,16 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.flash.audit_besides(&self.on_their_way())?;
         self.state.lines.audit()?;
         self.audit_map()?;
-        if let (Some(strides), Some(rules)) = (&self.shape.strides, &self.shape.gate) {
-            self.state.gate.audit(strides, rules)?;
+        if let Some(rules) = &self.shape.gate {
+            self.state.gate.audit(rules)?;
         }
         self.audit_counts()
     }
 
     /// Each sector of the host is where the map says, and counts there once.
     fn audit_map(&self) -> Result<(), String> {
-        let lines = self.shape.array.lines as usize;
-        let mut valid = vec![0u32; lines];
+        let lines = &self.state.lines;
+        let mut valid = vec![0u32; lines.count() as usize];
         for lpn in Lpn(0).run(self.shape.sectors) {
             match self.map.lookup(lpn) {
                 Place::Unmapped => {}
@@ -35,19 +35,28 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 Place::Flash(sector) => {
                     law!(self.map.is_valid(sector), "sector {lpn} is at {sector}, which is not valid");
                     law!(self.map.owner(sector) == lpn, "the record at {sector} does not name sector {lpn}");
-                    valid[self.shape.line_of(sector) as usize] += 1;
+                    valid[self.shape.line_of(lines, sector) as usize] += 1;
                 }
             }
         }
-        let base = |line: u32| Ppa(line * self.shape.line_sectors);
-        for (line, &mapped) in (0..).zip(&valid) {
-            let l = self.state.lines.line(line);
-            let words = (0..self.shape.line_sectors).step_by(64);
-            let bits: u32 = words
-                .map(|at| {
-                    self.map.valid_mask(base(line) + at, (self.shape.line_sectors - at).min(64)).count_ones()
-                })
-                .sum();
+        let mut marked = vec![0u32; lines.count() as usize];
+        for index in 0..lines.indexes() {
+            let first = self.shape.unit_start(index, 0);
+            for word in (0..self.shape.line_sectors).step_by(64) {
+                let mut bits = self.map.valid_mask(first + word, (self.shape.line_sectors - word).min(64));
+                if lines.split().is_none() {
+                    marked[index as usize] += bits.count_ones();
+                    continue;
+                }
+                while bits != 0 {
+                    let sector = first + (word + bits.trailing_zeros());
+                    marked[self.shape.line_of(lines, sector) as usize] += 1;
+                    bits &= bits - 1;
+                }
+            }
+        }
+        for ((line, &mapped), bits) in (0..).zip(&valid).zip(marked) {
+            let l = lines.line(line);
             law!(bits == mapped, "line {line} has {bits} valid sectors, and the map knows {mapped}");
             // Sectors of the ring count in their line until their slots are used again.
             match l.state {
@@ -75,12 +84,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let (user, gc) = s.limiter.counted();
         let counted = s.ring.counted();
         law!((user, gc) == counted, "the limiter counts {user} and {gc} slots, the ring has {counted:?}");
-        let mut free = 0;
-        let mut in_ring = vec![0u32; self.shape.array.lines as usize];
+        let kinds = s.lines.free_of_kinds();
+        let mut free = if s.lines.split().is_some() { kinds.iter().sum() } else { 0 };
+        let mut in_ring = vec![0u32; s.lines.count() as usize];
         for entry in s.ring.mapped() {
-            in_ring[self.shape.line_of(entry.media) as usize] += 1;
+            in_ring[self.shape.line_of(&s.lines, entry.media) as usize] += 1;
         }
-        for (line, in_ring) in (0..self.shape.array.lines).zip(in_ring) {
+        for (line, in_ring) in (0..).zip(in_ring) {
             let l = s.lines.line(line);
             law!(
                 l.in_ring == in_ring,
@@ -89,10 +99,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             );
             let counts = match l.state {
                 State::Free | State::Lost => true,
-                State::Open => self.is_next(line),
+                State::Open => !l.begun,
                 State::Closed | State::Victim | State::Bad => false,
             };
-            free += if counts { l.chunks } else { 0 };
+            free += if counts && s.lines.split().is_none() { l.chunks } else { 0 };
         }
         law!(free == s.lines.free_chunks, "{free} chunks are free, not {}", s.lines.free_chunks);
         Ok(())

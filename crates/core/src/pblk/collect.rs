@@ -105,7 +105,7 @@ impl Collector {
             held: VecDeque::with_capacity(READERS as usize + 1),
             look_at: UNSET,
             unlimited_at: UNSET,
-            chosen_at: vec![0; shape.array.lines as usize],
+            chosen_at: vec![0; (shape.array.lines * (1 + u32::from(shape.hot_cold.is_some()))) as usize],
         }
     }
 
@@ -191,7 +191,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         if self.state.writer.shutting_down {
             return;
         }
-        while let Some(line) = self.state.lines.first(Group::Full) {
+        while let Some(line) = self.state.lines.first_full() {
             self.state.lines.choose(line);
             self.state.collector.chosen_at[line as usize] = self.state.now;
             self.end_victim(line);
@@ -199,9 +199,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         // All victims of one look come from one list.
         let mut list = None;
         while self.state.collector.victims.len() < MOST_VICTIMS
-            && let Some((group, line)) = self.choose_victim(list)
+            && let Some((chosen, line)) = self.choose_victim(list)
         {
-            list = Some(group);
+            list = Some(chosen);
             self.state.lines.choose(line);
             let c = &mut self.state.collector;
             c.chosen_at[line as usize] = self.state.now;
@@ -216,14 +216,19 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// The next victim and its list, if one is wanted: from this list if one is given.
     pub(super) fn choose_victim(&self, list: Option<Group>) -> Option<(Group, u32)> {
-        let (lines, limiter) = (&self.state.lines, &self.state.limiter);
-        let groups = match limiter.state() {
+        let groups = match self.state.limiter.state() {
             Limit::Off => return None,
             Limit::WriteErrors => &Group::FOR_SPACE[..1],
             Limit::Low => &Group::FOR_SPACE[..],
         };
+        let (lines, writer) = (&self.state.lines, &self.state.writer);
+        if let Some(strides) = &self.shape.strides
+            && let Some(victim) = lines.urgent_victim(strides, Heat::ALL.map(|heat| writer.has_next(heat)))
+        {
+            return Some(victim).filter(|&(group, _)| list.is_none_or(|list| list == group));
+        }
         let mut groups = groups.iter().copied().filter(|&group| list.is_none_or(|list| list == group));
-        groups.find_map(|group| Some((group, lines.fewest_valid(group)?)))
+        groups.find_map(|group| Some((group, lines.best_of(group)?)))
     }
 
     /// Read the metadata of the first victim that is not prepared.
@@ -235,7 +240,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             return self.prepared();
         }
         let line = victim.line;
-        let units = self.shape.provision.emeta / self.shape.array.write_unit;
+        let units = self.state.lines.line(line).metadata;
         (c.metadata_left, c.metadata_unread) = (units, false);
         // They are the last units of the line on good chunks.
         let lines = &self.state.lines;
@@ -262,7 +267,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             page: unit / self.shape.luns,
             planes: self.shape.all_planes(),
             codewords: write_unit * self.shape.codewords,
-            block: line,
+            block: self.shape.index_of(line),
             extent: line,
             ppa: self.shape.unit_start(line, unit),
             target: Target::Units(u64::MAX >> (64 - write_unit)),
@@ -319,9 +324,18 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let (shape, map) = (&self.shape, &self.map);
         let victim = self.state.collector.victims.iter_mut().find(|victim| !victim.prepared);
         let victim = victim.expect("one is in preparation");
-        let first = Ppa(victim.line * shape.line_sectors);
+        let first = shape.unit_start(victim.line, 0);
         for (word, bits) in (0..).step_by(64).zip(&mut victim.valid) {
             *bits = map.valid_mask(first + word, (shape.line_sectors - word).min(64));
+        }
+        if shape.hot_cold.is_some() {
+            // The other line of the index has valid sectors too.
+            let lines = &self.state.lines;
+            for (word, bits) in (0..).step_by(64).zip(&mut victim.valid) {
+                let own = |at: &u32| shape.line_of(lines, first + (word + at)) == victim.line;
+                *bits &=
+                    (0..64.min(shape.line_sectors - word)).filter(own).fold(0, |mask, at| mask | 1 << at);
+            }
         }
         victim.at = 0;
         victim.prepared = true;
@@ -335,7 +349,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         {
             let line = self.state.collector.victims[0].line;
             let request = self.state.collector.requests.take();
-            let base = Ppa(line * self.shape.line_sectors);
+            let base = self.shape.unit_start(line, 0);
             let c = &mut self.state.collector;
             let (mut count, first) = (0, (request * MOST_VECTOR) as usize);
             let victim = &mut c.victims[0];
@@ -471,7 +485,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         if c.requests.used() >= MOST_WAITING {
             return;
         }
-        let line = self.shape.line_of(sector);
+        let line = self.shape.line_of(&self.state.lines, sector);
         let request = c.requests.take();
         c.requests[request] = Request { line, count: 1, remaining: 0 };
         c.sectors[(request * MOST_VECTOR) as usize] = (lpn, sector);
@@ -555,19 +569,20 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// nothing.
     #[inline]
     pub(super) fn insert_moved(&mut self, lpn: Lpn, sector: Ppa) {
+        let line = self.shape.line_of(&self.state.lines, sector);
         let s = &mut self.state;
+        let heat = s.lines.heat_of_move(line, s.writer.open_cold());
         s.limiter.gc_enters();
         if self.map.lookup(lpn) == Place::Flash(sector) {
-            let place = s.ring.insert(lpn, Origin::Gc, Heat::Hot);
+            let place = s.ring.insert(lpn, Origin::Gc, heat);
             let slot = s.ring.slot(place);
             self.map.set_buffer(lpn, slot);
             self.data_moved(slot, lpn, sector);
             self.invalidate(sector);
         } else {
-            s.ring.insert(Lpn::NONE, Origin::Gc, Heat::Hot);
+            s.ring.insert(Lpn::NONE, Origin::Gc, heat);
         }
         // The victim is free when the last of it is in the ring.
-        let line = self.shape.line_of(sector);
         self.release(line, 1);
     }
 

@@ -64,6 +64,22 @@ pub struct PblkConfig {
     /// - Range: 1 to 2; fewer than `pblk.stride`
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parities: Option<u32>,
+    /// Users write to hot LUNs, with strides and their gate, and collection to cold ones, without (RAIL-HC). The key says
+    /// what the share of hot LUNs follows from. It needs `pblk.stride` and `policy.write_gate`. Without this key
+    /// both write to all LUNs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hot_cold: Option<SplitBy>,
+}
+
+/// What the share of hot LUNs follows from, given the write amplification W of the last sectors written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SplitBy {
+    /// The time that both kinds of writes take. In a stride of S members with P of parity one unit is programmed at a time,
+    /// parity too: S' / (S' + W - 1), where S' = S * S / ((S - P) * P).
+    Time,
+    /// The sectors that both kinds write: 1 / W.
+    Writes,
 }
 
 impl PblkConfig {

@@ -7,6 +7,7 @@ use super::limiter::Limiter;
 use super::lines::{Lines, State as LineState};
 use super::rail::failures::AllWanted;
 use super::rail::gate::Gate;
+use super::rail::hot_cold::Mix;
 use super::ring::Ring;
 use super::shape::Shape;
 use super::writer::Writer;
@@ -64,6 +65,7 @@ pub(super) struct State {
     pub writer: Writer,
     pub collector: Collector,
     pub gate: Gate,
+    pub mix: Mix,
     /// Sectors of reads that are computed from others, where the medium holds data: request, sector, the others.
     pub rebuilds: Vec<(u32, Ppa, Vec<Ppa>)>,
     /// Sectors that commands read, on a drive with strides that can fail.
@@ -141,7 +143,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let map = Map::of(shape.sectors, all, shape.fill()).map_err(memory)?;
         let flash = Flash::new(setup, observer);
         let sizes = (0..shape.array.lines).map(|line| shape.line_size(line));
-        let lines = Lines::new(shape.line_sectors, shape.luns, shape.bad.clone(), sizes);
+        let lines = Lines::new(shape.luns, shape.bad.clone(), sizes, shape.first_split());
         let provision = &shape.provision;
         let state = State {
             now: 0,
@@ -154,6 +156,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             writer: Writer::new(&shape),
             collector: Collector::new(&shape),
             gate: Gate::new(shape.strides.as_ref(), shape.luns),
+            mix: Mix::default(),
             rebuilds: Vec::new(),
             wanted: AllWanted::default(),
             runs: false,

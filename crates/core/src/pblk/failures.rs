@@ -6,7 +6,8 @@
 //! erased is bad. Nothing covers data that cannot be read.
 
 use super::drive::{Pblk, TIMER_RARE};
-use super::lines::{Lines, State as LineState};
+use super::lines::{Lines, LunRange, State as LineState};
+use super::ring::Heat;
 use super::writer::{Content, Unit};
 use crate::address::{Lpn, Ppa};
 use crate::containers::timers::UNSET;
@@ -84,13 +85,14 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             return;
         }
         let (shape, write_unit) = (&self.shape, self.shape.array.write_unit);
-        let metadata = shape.provision.emeta / write_unit;
-        let is_data = |position| shape.strides.is_none_or(|strides| !strides.is_parity(position));
+        let (metadata, strides) =
+            (self.state.lines.line(line).metadata, shape.strides_of(&self.state.lines, line));
+        let is_data = |position| strides.is_none_or(|strides| !strides.is_parity(position));
         let lines = &mut self.state.lines;
         // Without room for them the metadata stay where they are.
         let now = lines.give_up_if_room((line, position), (next, shape.line_units), metadata, is_data);
         if let Some(now) = now {
-            self.state.writer.take_room(left - now);
+            self.state.writer.take_room(line, left - now);
             self.state.lines.invalidate(line, (left - now) * write_unit);
         }
     }
@@ -101,8 +103,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.counters.erase_failures += 1;
         let lines = &mut self.state.lines;
         lines.grows_bad(line, position);
-        let size = self.shape.size_of(|position| lines.is_bad(line, position));
-        self.state.lines.resize(line, size);
+        let (heat, luns) = (lines.heat(line), lines.line(line).luns);
+        let size = self.shape.size_of(heat, luns, |position| lines.is_bad(line, position));
+        self.state.lines.resize(line, &size);
     }
 
     /// Note the sectors that a read did not give, and return them.
@@ -136,7 +139,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     pub(super) fn forget_line(&mut self, line: u32) {
         let unreadable = &mut self.state.failures.unreadable;
         if !unreadable.is_empty() {
-            unreadable.retain(|&sector| self.shape.line_of(sector) != line);
+            let (shape, lines) = (&self.shape, &self.state.lines);
+            unreadable.retain(|&sector| shape.line_of(lines, sector) != line);
         }
     }
 
@@ -218,10 +222,11 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     pub fn fault_report(&self) -> Option<FaultReport> {
         self.shape.faults.as_ref()?;
         let f = &self.state.failures;
+        let nothing_gives = |&&sector: &&Ppa| self.map.is_valid(sector) && !self.can_compute(sector);
         Some(FaultReport {
             blocks: self.block_report(),
             lost: self.lost_ranges(),
-            lost_units: self.lost_sectors(),
+            lost_units: (f.unreadable.iter().filter(nothing_gives).count() + f.lost.len()) as u64,
             dead_planes: f.dead.len() as u32,
             read_only: f.read_only,
         })
@@ -231,13 +236,15 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let (shape, lines) = (&self.shape, &self.state.lines);
         let factory_bad: u64 = shape.bad_blocks.iter().map(|blocks| blocks.len() as u64).sum();
         let bad_chunks =
-            |lines: &Lines| (0..lines.count()).map(|line| u64::from(lines.bad_of(line))).sum::<u64>();
+            |lines: &Lines| (0..lines.indexes()).map(|index| u64::from(lines.bad_of(index))).sum::<u64>();
         let at_first = shape.bad.iter().filter(|&&bad| bad).count() as u64;
         let planes = u64::from(shape.planes);
         let grown_bad = (bad_chunks(lines) - at_first) * planes;
         let usable = |line: &u32| !matches!(lines.line(*line).state, LineState::Bad | LineState::Lost);
+        let all = LunRange { from: 0, count: shape.luns };
+        let size = |index| shape.size_of(Heat::Hot, all, |position| lines.is_chunk_bad(index, position));
         let room: u64 =
-            (0..lines.count()).filter(usable).map(|line| u64::from(lines.line(line).capacity)).sum();
+            (0..lines.indexes()).filter(usable).map(|index| u64::from(size(index).capacity)).sum();
         let spare = room.saturating_sub(u64::from(shape.sectors)) / shape.array.line_sectors();
         BlockReport {
             blocks: BlockCounts {
@@ -247,7 +254,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 spare: 0,
             },
             in_holes: at_first * planes - factory_bad,
-            retired_extents: (0..lines.count()).filter(|line| !usable(line)).count() as u64,
+            retired_extents: (0..lines.indexes()).filter(|line| !usable(line)).count() as u64,
             spare_extents: spare.saturating_sub(u64::from(shape.reserve / shape.luns) + 2),
         }
     }
@@ -255,12 +262,6 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Whether a sector is known not to be readable.
     pub(super) fn is_unreadable(&self, sector: Ppa) -> bool {
         let f = &self.state.failures;
-        f.unreadable.contains(&sector) || !f.dead.is_empty() && f.dead.contains(&self.plane_of(sector))
-    }
-
-    /// The plane of a sector, counted over the drive.
-    fn plane_of(&self, sector: Ppa) -> u32 {
-        let place = self.shape.place(sector);
-        self.shape.unit_at(place.position).0 * self.shape.planes + place.plane
+        f.unreadable.contains(&sector) || !f.dead.is_empty() && f.dead.contains(&self.shape.plane_of(sector))
     }
 }

@@ -11,6 +11,7 @@ use super::rail::failures::Reader;
 use super::ring::Place;
 use super::shape::Shape;
 use super::turns::{Through, Turns};
+use super::writer::Chunk;
 use crate::containers::slab::Slab;
 use crate::containers::timers::UNSET;
 use crate::flash::{Fact, FlashCommand, OpId, Owner, Submitted};
@@ -82,8 +83,8 @@ crate::flash::owners! {
         Request(id),
         /// A program: of data or of metadata.
         Unit(id),
-        /// The erase of the chunk of a line on a LUN position.
-        Erase(position),
+        /// The erase of a chunk of a next line.
+        Erase(chunk),
         /// A read of collection.
         Moved(id),
         /// A read of the metadata of a victim.
@@ -393,7 +394,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                     } else if M::HOLDS_DATA {
                         match Work::from(owner) {
                             Work::Unit(id) => self.data_programmed(id),
-                            Work::Erase(position) => self.data_erased(line, position),
+                            Work::Erase(chunk) => self.data_erased(line, Chunk::of(chunk).position),
                             work => unreachable!("{work:?} changes nothing on flash"),
                         }
                     }
@@ -444,7 +445,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 return true;
             }
             Work::Unit(unit) => self.programmed(unit),
-            Work::Erase(position) => self.erased(position),
+            Work::Erase(chunk) => self.erased(chunk),
             work => unreachable!("{work:?} has data"),
         }
         false

@@ -4,10 +4,17 @@
 //! order of use is the order of freeing, and that is all wear levelling there is. A line counts its sectors as valid
 //! before they are written. It is freed when nothing refers to it: no sector of it is in the ring, no read of it is
 //! under way, and collection has copied what was valid.
+//!
+//! With hot and cold lines a chunk index has two lines: the hot one has the first LUN positions, and the cold one the last.
+//! Where they meet is decided when a line is taken, so that lines that are taken later can have more LUNs or fewer.
 
+mod split;
+
+use super::ring::Heat;
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use serde::{Deserialize, Serialize};
+pub use split::Split;
 use std::collections::VecDeque;
 
 /// The state of a line.
@@ -56,8 +63,19 @@ impl Group {
 pub struct Line {
     /// Its state.
     pub state: State,
-    /// Its place in the order in which lines were taken for writing.
+    /// Its place in the order in which lines were taken for writing; of a cold line that of the hot line that was open when
+    /// it began.
     pub sequence: u64,
+    /// Of a cold line: its place among cold lines.
+    minor: u64,
+    /// Its LUN positions: none of a free line that is hot or cold.
+    pub luns: LunRange,
+    /// Units of the metadata at its end.
+    pub metadata: u32,
+    /// Sectors of its LUNs, bad chunks and metadata included.
+    pub sectors: u32,
+    /// Whether the metadata at its start are on the device. Until then its chunks count as free.
+    pub begun: bool,
     /// Sectors that count as valid.
     pub valid: u32,
     /// Sectors that it can hold, without metadata and bad chunks.
@@ -88,9 +106,47 @@ pub struct Line {
     counts_error: bool,
 }
 
-/// What a line can hold, by its good chunks.
+impl Line {
+    /// Have this size.
+    fn take_size(&mut self, size: &LineSize) {
+        (self.luns, self.sectors, self.metadata) = (size.luns, size.sectors, size.metadata);
+        (self.chunks, self.capacity) = (size.chunks, size.capacity);
+        (self.start, self.end) = (size.start, size.end);
+    }
+}
+
+/// LUN positions that follow one another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LunRange {
+    /// The first.
+    pub from: u32,
+    /// Their number.
+    pub count: u32,
+}
+
+impl LunRange {
+    /// The first position behind them.
+    #[inline]
+    pub fn end(&self) -> u32 {
+        self.from + self.count
+    }
+
+    /// Whether a position is among them.
+    #[inline]
+    pub fn has(&self, position: u32) -> bool {
+        position.wrapping_sub(self.from) < self.count
+    }
+}
+
+/// What a line can hold, by its LUNs and good chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineSize {
+    /// Its LUN positions.
+    pub luns: LunRange,
+    /// Sectors of them.
+    pub sectors: u32,
+    /// Units of the metadata at its end.
+    pub metadata: u32,
     /// Good chunks.
     pub chunks: u32,
     /// Sectors of data.
@@ -104,10 +160,13 @@ pub struct LineSize {
 /// All lines.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Lines {
+    /// Those of users by chunk index, and behind them the cold ones, if there are any.
     all: Vec<Line>,
-    /// Free lines, in the order in which they will be used.
-    free: VecDeque<u32>,
-    groups: [List; Group::COUNT],
+    indexes: u32,
+    split: Option<Split>,
+    /// Free lines of each kind, in the order in which they will be used.
+    free: [VecDeque<u32>; 2],
+    groups: [[List; Group::COUNT]; 2],
     links: Vec<Link>,
     /// Lines taken so far.
     taken: u64,
@@ -115,73 +174,110 @@ pub struct Lines {
     pub free_chunks: u32,
     /// Lines with a write error, those under collection included.
     write_errors: u32,
-    /// Sectors of a line, bad chunks included.
-    sectors: u32,
     luns: u32,
-    /// By line and LUN position: whether the chunk is bad. Empty if none is.
+    /// By chunk index and LUN position: whether the chunk is bad. Empty if none is.
     bad: Vec<bool>,
 }
 
 impl Lines {
-    /// New lines of `sectors` sectors on this number of LUNs, given the size of each: `None` for a line that cannot be used. `bad` says by line and LUN position which chunks are bad, and is empty if none is.
+    /// New lines, given the size of each: `None` for a line that cannot be used. `bad` says by chunk index and LUN position
+    /// which chunks are bad, and is empty if none is. With a split there are cold lines too.
     pub fn new(
-        sectors: u32,
         luns: u32,
         bad: Vec<bool>,
-        lines: impl Iterator<Item = Option<LineSize>>,
+        sizes: impl Iterator<Item = Option<LineSize>>,
+        split: Option<Split>,
     ) -> Lines {
-        let line = |good: Option<LineSize>| {
-            let LineSize { chunks, capacity, start, end } = good.unwrap_or_default();
-            Line {
-                start,
-                end,
-                state: if good.is_some() { State::Free } else { State::Bad },
-                sequence: 0,
-                valid: 0,
-                capacity,
-                chunks,
-                references: 0,
-                in_ring: 0,
-                write_error: false,
-                sound: u32::MAX,
-                unreadable: false,
-                fresh: true,
-                given_up: Vec::new(),
-                group: None,
-                counts_error: false,
-            }
+        let blank = |state| Line {
+            start: 0,
+            end: 0,
+            state,
+            sequence: 0,
+            minor: 0,
+            luns: LunRange::default(),
+            metadata: 0,
+            sectors: 0,
+            begun: false,
+            valid: 0,
+            capacity: 0,
+            chunks: 0,
+            references: 0,
+            in_ring: 0,
+            write_error: false,
+            sound: u32::MAX,
+            unreadable: false,
+            fresh: true,
+            given_up: Vec::new(),
+            group: None,
+            counts_error: false,
         };
-        let all: Vec<Line> = lines.map(line).collect();
-        let usable = |&line: &u32| all[line as usize].state == State::Free;
-        let free: VecDeque<u32> = (0..all.len() as u32).filter(usable).collect();
-        Lines {
+        let state = |size: Option<LineSize>| if size.is_some() { State::Free } else { State::Bad };
+        let line = |size: Option<LineSize>| {
+            let mut line = blank(state(size));
+            line.take_size(&size.unwrap_or_default());
+            line
+        };
+        let mut all: Vec<Line> = sizes.map(line).collect();
+        let indexes = all.len() as u32;
+        if split.is_some() {
+            let cold: Vec<Line> = all.iter().map(|hot| blank(hot.state)).collect();
+            all.extend(cold);
+        }
+        let free_of = |lines: std::ops::Range<u32>| -> VecDeque<u32> {
+            lines.filter(|&line| all[line as usize].state == State::Free).collect()
+        };
+        let free = [free_of(0..indexes), free_of(indexes..all.len() as u32)];
+        let mut lines = Lines {
             free_chunks: all.iter().map(|line| line.chunks).sum(),
             groups: Default::default(),
             links: vec![Link::default(); all.len()],
             taken: 0,
             write_errors: 0,
-            sectors,
+            indexes,
+            split,
             luns,
             bad,
             free,
             all,
+        };
+        if split.is_some() {
+            (0..lines.count()).for_each(|line| lines.let_go(line));
+            lines.recount();
         }
+        lines
     }
 
-    /// Whether a restored state can belong to a drive of so many lines and LUNs.
-    pub fn fits(&self, lines: u32, luns: u32) -> bool {
-        let chunks = (lines as usize) * (luns as usize);
-        self.all.len() == lines as usize
-            && self.links.len() == lines as usize
+    /// Whether a restored state can belong to a drive with so many chunk indexes and LUNs.
+    pub fn fits(&self, indexes: u32, luns: u32, split: bool) -> bool {
+        let chunks = (indexes as usize) * (luns as usize);
+        let kinds = 1 + u32::from(split);
+        self.all.len() as u32 == indexes * kinds
+            && self.indexes == indexes
+            && self.split.is_some() == split
+            && self.split.is_none_or(|s| s.hot <= s.used && s.used <= luns && s.width > 0)
+            && self.links.len() == self.all.len()
             && self.luns == luns
             && (self.bad.is_empty() || self.bad.len() == chunks)
+            && self.all.iter().all(|line| line.luns.from <= luns && line.luns.count <= luns - line.luns.from)
             && self.all.iter().flat_map(|line| &line.given_up).all(|&position| position < luns)
     }
 
-    /// Whether the chunk of a line on a LUN position is bad.
+    /// Whether a line takes nothing on a LUN position: its chunk is bad, or another's.
     #[inline]
     pub fn is_bad(&self, line: u32, position: u32) -> bool {
-        !self.bad.is_empty() && self.bad[(line * self.luns + position) as usize]
+        match self.split {
+            None => self.is_chunk_bad(line, position),
+            Some(_) => {
+                let own = self.all[line as usize].luns.has(position);
+                !own || self.is_chunk_bad(self.index(line), position)
+            }
+        }
+    }
+
+    /// Whether a chunk is bad.
+    #[inline]
+    pub fn is_chunk_bad(&self, index: u32, position: u32) -> bool {
+        !self.bad.is_empty() && self.bad[(index * self.luns + position) as usize]
     }
 
     /// Whether some chunk is bad.
@@ -189,16 +285,21 @@ impl Lines {
         !self.bad.is_empty()
     }
 
-    /// The number of bad chunks of a line.
-    pub fn bad_of(&self, line: u32) -> u32 {
-        (0..self.luns).filter(|&position| self.is_bad(line, position)).count() as u32
+    /// The number of bad chunks of an index.
+    pub fn bad_of(&self, index: u32) -> u32 {
+        (0..self.luns).filter(|&position| self.is_chunk_bad(index, position)).count() as u32
+    }
+
+    /// Number of chunk indexes.
+    pub fn indexes(&self) -> u32 {
+        self.indexes
     }
 
     /// The first write unit of a line, from this one on, whose chunk takes data. There must be one.
     #[inline]
     pub fn unit_from(&self, line: u32, mut unit: u32) -> u32 {
         let given_up = &self.all[line as usize].given_up;
-        if self.bad.is_empty() && given_up.is_empty() {
+        if self.bad.is_empty() && given_up.is_empty() && self.split.is_none() {
             return unit;
         }
         let skips = |position| self.is_bad(line, position) || given_up.contains(&position);
@@ -216,18 +317,19 @@ impl Lines {
     /// Note that a chunk of a line that is being erased is bad from now on.
     pub fn grows_bad(&mut self, line: u32, position: u32) {
         if self.bad.is_empty() {
-            self.bad = vec![false; self.all.len() * self.luns as usize];
+            self.bad = vec![false; (self.indexes * self.luns) as usize];
         }
-        self.bad[(line * self.luns + position) as usize] = true;
+        let index = self.index(line);
+        self.bad[(index * self.luns + position) as usize] = true;
     }
 
     /// Note the size of a line that is being erased, of which chunks have grown bad.
-    pub fn resize(&mut self, line: u32, size: LineSize) {
+    pub fn resize(&mut self, line: u32, size: &LineSize) {
         let l = &mut self.all[line as usize];
         debug_assert_eq!(l.state, State::Open);
         self.free_chunks -= l.chunks - size.chunks;
-        (l.chunks, l.capacity, l.valid) = (size.chunks, size.capacity, size.capacity);
-        (l.start, l.end) = (size.start, size.end);
+        l.take_size(size);
+        l.valid = size.capacity;
     }
 
     /// Give up the rest of a chunk of the open line, if its metadata have room without it. `next`: the first unit of the
@@ -261,6 +363,15 @@ impl Lines {
         debug_assert_eq!(l.state, State::Open);
         (l.state, l.valid, l.references) = (State::Bad, 0, 0);
         self.free_chunks -= l.chunks;
+        self.let_go(line);
+        self.recount();
+    }
+
+    /// Note that the metadata at the start of a line are on the device: its chunks are no longer free.
+    pub fn begin(&mut self, line: u32) {
+        let l = &mut self.all[line as usize];
+        l.begun = true;
+        self.free_chunks -= l.chunks;
     }
 
     /// Take a line out of use whose metadata at the start could not be written.
@@ -289,7 +400,7 @@ impl Lines {
 
     /// Free lines.
     pub fn free(&self) -> u32 {
-        self.free.len() as u32
+        self.free.iter().map(VecDeque::len).sum::<usize>() as u32
     }
 
     /// Lines taken for writing so far.
@@ -297,20 +408,18 @@ impl Lines {
         self.taken
     }
 
-    /// Take the line that has been free the longest, to erase and write it.
-    pub fn take(&mut self) -> Option<u32> {
-        let number = self.free.pop_front()?;
+    fn open(&mut self, line: u32) {
         self.taken += 1;
-        let line = &mut self.all[number as usize];
+        let line = &mut self.all[line as usize];
         line.state = State::Open;
-        line.sequence = self.taken;
+        (line.sequence, line.minor) = (self.taken, self.taken);
+        line.begun = false;
         line.valid = line.capacity;
         line.references = 1;
         line.write_error = false;
         line.sound = u32::MAX;
         line.unreadable = false;
         line.given_up.clear();
-        Some(number)
     }
 
     /// Let no line be fresh.
@@ -320,9 +429,12 @@ impl Lines {
 
     /// Note that all of a line is on flash.
     pub fn close(&mut self, line: u32) {
-        let l = &mut self.all[line as usize];
-        l.state = State::Closed;
-        l.fresh = false;
+        let index = self.index(line);
+        self.all[line as usize].state = State::Closed;
+        self.all[index as usize].fresh = false;
+        if self.split.is_some() {
+            self.all[(self.indexes + index) as usize].fresh = false;
+        }
         self.file(line);
     }
 
@@ -333,9 +445,9 @@ impl Lines {
             Group::WriteError
         } else if l.valid == 0 {
             Group::Full
-        } else if l.valid < self.sectors / 4 {
+        } else if l.valid < l.sectors / 4 {
             Group::High
-        } else if l.valid < self.sectors / 2 {
+        } else if l.valid < l.sectors / 2 {
             Group::Mid
         } else if l.valid < l.capacity {
             Group::Low
@@ -350,14 +462,16 @@ impl Lines {
             self.write_errors += 1;
         }
         self.unlist(line);
-        self.groups[group as usize].push_back(&mut self.links, line);
+        let heat = self.heat(line);
+        self.groups[heat as usize][group as usize].push_back(&mut self.links, line);
         self.all[line as usize].group = Some(group);
         group == Group::Full
     }
 
     fn unlist(&mut self, line: u32) {
         if let Some(group) = self.all[line as usize].group.take() {
-            self.groups[group as usize].remove(&mut self.links, line);
+            let heat = self.heat(line);
+            self.groups[heat as usize][group as usize].remove(&mut self.links, line);
         }
     }
 
@@ -391,21 +505,30 @@ impl Lines {
 
     /// Lines on a list.
     pub fn listed(&self, group: Group) -> u32 {
-        self.groups[group as usize].len()
+        self.groups.iter().map(|lists| lists[group as usize].len()).sum()
     }
 
     /// The first line on a list.
-    pub fn first(&self, group: Group) -> Option<u32> {
-        Some(self.groups[group as usize].head()).filter(|&line| line != NONE)
+    pub fn first(&self, heat: Heat, group: Group) -> Option<u32> {
+        Some(self.groups[heat as usize][group as usize].head()).filter(|&line| line != NONE)
     }
 
-    /// The line of a list with the fewest valid sectors, of those without sectors in the ring; the first of several.
-    pub fn fewest_valid(&self, group: Group) -> Option<u32> {
-        let list = &self.groups[group as usize];
+    /// The first line without valid sectors.
+    pub fn first_full(&self) -> Option<u32> {
+        Heat::ALL.into_iter().find_map(|heat| self.first(heat, Group::Full))
+    }
+
+    /// The line of a list with the fewest valid sectors for its size, of those without sectors in the ring; the first of several.
+    pub fn fewest_valid(&self, heat: Heat, group: Group) -> Option<u32> {
+        let list = &self.groups[heat as usize][group as usize];
         let next = |&at: &u32| Some(list.after(&self.links, at)).filter(|&line| line != NONE);
-        let lines = std::iter::successors(self.first(group), next);
+        let lines = std::iter::successors(self.first(heat, group), next);
         let may = |line: &Line| line.in_ring == 0 && (!line.unreadable || line.valid == 0);
-        lines.filter(|&line| may(self.line(line))).min_by_key(|&line| self.line(line).valid)
+        let fewer = |&a: &u32, &b: &u32| {
+            let [a, b] = [a, b].map(|line| self.line(line));
+            (u64::from(a.valid) * u64::from(b.sectors)).cmp(&(u64::from(b.valid) * u64::from(a.sectors)))
+        };
+        lines.filter(|&line| may(self.line(line))).min_by(fewer)
     }
 
     /// Choose a closed line as a victim.
@@ -438,7 +561,10 @@ impl Lines {
         l.valid = 0;
         self.write_errors -= u32::from(std::mem::take(&mut l.counts_error));
         self.free_chunks += l.chunks;
-        self.free.push_back(line);
+        let heat = self.heat(line);
+        self.free[heat as usize].push_back(line);
+        self.let_go(line);
+        self.recount();
         true
     }
 
@@ -447,15 +573,18 @@ impl Lines {
     /// # Errors
     /// The first law that is broken.
     pub fn audit(&self) -> Result<(), String> {
-        let mut free: Vec<u32> = self.free.iter().copied().collect();
+        let mut free: Vec<u32> = self.free.iter().flatten().copied().collect();
         free.sort_unstable();
         let is = |state| (0..).zip(&self.all).filter(move |(_, l)| l.state == state).map(|(i, _)| i);
         law!(is(State::Free).eq(free.iter().copied()), "the free lines are not those on the list");
         let mut listed = Vec::new();
-        for (number, list) in self.groups.iter().enumerate() {
-            for line in list.walk(&self.links, "a list of lines")? {
-                law!(self.line(line).group.is_some_and(|g| g as usize == number), "line {line} is misfiled");
-                listed.push(line);
+        for (heat, lists) in Heat::ALL.into_iter().zip(&self.groups) {
+            for (number, list) in lists.iter().enumerate() {
+                for line in list.walk(&self.links, "a list of lines")? {
+                    let there = self.line(line).group.is_some_and(|g| g as usize == number);
+                    law!(there && self.heat(line) == heat, "line {line} is misfiled");
+                    listed.push(line);
+                }
             }
         }
         listed.sort_unstable();
@@ -480,13 +609,18 @@ mod tests {
     use super::*;
 
     fn lines(count: usize) -> Lines {
-        let size = LineSize { chunks: 4, capacity: 90, start: 1, end: 10 };
-        Lines::new(100, 4, Vec::new(), std::iter::repeat_n(Some(size), count))
+        let luns = LunRange { from: 0, count: 4 };
+        let size = LineSize { luns, sectors: 100, metadata: 1, chunks: 4, capacity: 90, start: 1, end: 10 };
+        Lines::new(4, Vec::new(), std::iter::repeat_n(Some(size), count), None)
+    }
+
+    fn take(l: &mut Lines) -> Option<u32> {
+        l.take(Heat::Hot, |_, _, _| None)
     }
 
     /// Take and close a line.
     fn close(l: &mut Lines) -> u32 {
-        let line = l.take().expect("a free line");
+        let line = take(l).expect("a free line");
         l.close(line);
         line
     }
@@ -502,7 +636,7 @@ mod tests {
             assert!(l.release(line, 1));
             l.free_up(line);
         }
-        assert_eq!([l.take(), l.take(), l.take(), l.take()], [Some(3), Some(1), Some(0), None]);
+        assert_eq!([(); 4].map(|()| take(&mut l)), [Some(3), Some(1), Some(0), None]);
         assert_eq!(l.line(0).sequence, 6);
         l.audit().expect("sound");
     }
@@ -520,7 +654,7 @@ mod tests {
             assert_eq!(group(&l), Some(then), "{} are valid", l.line(line).valid);
         }
         assert!(l.invalidate(line, 1), "nothing is valid");
-        assert_eq!((group(&l), l.first(Group::Full)), (Some(Group::Full), Some(line)));
+        assert_eq!((group(&l), l.first_full()), (Some(Group::Full), Some(line)));
         l.audit().expect("sound");
     }
 
@@ -531,8 +665,8 @@ mod tests {
         l.invalidate(a, 30);
         l.invalidate(b, 20);
         l.line_mut(a).in_ring = 1;
-        assert_eq!(l.fewest_valid(Group::Low), Some(b));
+        assert_eq!(l.fewest_valid(Heat::Hot, Group::Low), Some(b));
         l.line_mut(a).in_ring = 0;
-        assert_eq!(l.fewest_valid(Group::Low), Some(a));
+        assert_eq!(l.fewest_valid(Heat::Hot, Group::Low), Some(a));
     }
 }

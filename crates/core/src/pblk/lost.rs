@@ -6,6 +6,7 @@
 
 use super::array::SECTOR;
 use super::drive::Pblk;
+use super::payload::covers_all;
 use crate::address::{Lpn, Ppa};
 use crate::ftl::map::Place;
 use crate::medium::Medium;
@@ -33,7 +34,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// A command of the host has written a sector, or a part of it.
     #[inline]
     pub(super) fn lost_no_more(&mut self, lpn: Lpn, by: u32) {
-        if self.has_lost_data(lpn) && self.covers_all(by, lpn) {
+        if self.has_lost_data(lpn) && covers_all(&self.state.interface.requests[by].host.command, lpn) {
             self.state.failures.lost.remove(&lpn);
         }
     }
@@ -58,12 +59,5 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             }
         }
         ranges
-    }
-
-    /// Sectors whose data cannot be read.
-    pub(super) fn lost_sectors(&self) -> u64 {
-        let f = &self.state.failures;
-        let nothing_gives = |&&sector: &&Ppa| self.map.is_valid(sector) && !self.can_compute(sector);
-        (f.unreadable.iter().filter(nothing_gives).count() + f.lost.len()) as u64
     }
 }

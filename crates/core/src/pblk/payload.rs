@@ -17,7 +17,7 @@ use crate::ftl::map::Place;
 use crate::medium::{Below, Kind, Medium, Oob, Size};
 use crate::observer::Observer;
 use std::collections::BTreeMap;
-use tailcut_units::{HostOp, Status};
+use tailcut_units::{Command, HostOp, Status};
 
 /// Attach a medium to a drive.
 pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -> M {
@@ -38,6 +38,24 @@ pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -
 /// Accumulators: one for each sector of each write unit under way, and one more.
 fn accumulators(shape: &Shape, state: &State) -> u32 {
     state.writer.most_units() * shape.array.write_unit + 1
+}
+
+/// The bytes of a sector that a command covers, and where they are in its data.
+fn covered(c: &Command, lpn: Lpn) -> (std::ops::Range<u32>, u32) {
+    let first = u64::from(lpn.0) * SECTOR;
+    let (from, to) = (c.offset.max(first), (c.offset + u64::from(c.bytes)).min(first + SECTOR));
+    ((from - first) as u32..(to - first) as u32, (from - c.offset) as u32)
+}
+
+/// Whether a command covers all of a sector.
+pub(super) fn covers_all(c: &Command, lpn: Lpn) -> bool {
+    let (range, _) = covered(c, lpn);
+    u64::from(range.end - range.start) == SECTOR
+}
+
+/// The accumulator of what is computed for reads.
+fn acc_of_reads(shape: &Shape, state: &State) -> u32 {
+    state.writer.most_units() * shape.array.write_unit
 }
 
 /// Let a slot hold the sector that is at this place on flash.
@@ -61,6 +79,12 @@ struct Units<'a> {
 }
 
 impl Units<'_> {
+    /// The strides of the line.
+    fn strides(&self) -> Option<Strides> {
+        let lines = &self.state.lines;
+        self.shape.strides_on(lines.heat(self.line), lines.line(self.line).luns)
+    }
+
     /// Those that were written, from the first on, on a drive at rest. Bad chunks count too.
     fn written(&self) -> u32 {
         match self.state.lines.line(self.line).state {
@@ -79,7 +103,7 @@ impl Units<'_> {
     /// Whether it is parity.
     fn is_parity(&self, unit: u32) -> bool {
         let of_parity = |strides: Strides| strides.is_parity(self.shape.position_of(unit));
-        self.shape.strides.is_some_and(of_parity) && self.counts(unit)
+        self.strides().is_some_and(of_parity) && self.counts(unit)
     }
 
     /// Those that count in the stride of one, this one included.
@@ -105,21 +129,6 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// The bytes of a sector that a command covers, and where they are in its data.
-    fn covered(&self, id: u32, lpn: Lpn) -> (std::ops::Range<u32>, u32) {
-        let c = self.state.interface.requests[id].host.command;
-        let first = u64::from(lpn.0) * SECTOR;
-        let (from, to) = (c.offset.max(first), (c.offset + u64::from(c.bytes)).min(first + SECTOR));
-        ((from - first) as u32..(to - first) as u32, (from - c.offset) as u32)
-    }
-
-    /// Whether a command covers all of a sector.
-    #[inline]
-    pub(super) fn covers_all(&self, id: u32, lpn: Lpn) -> bool {
-        let (range, _) = self.covered(id, lpn);
-        u64::from(range.end - range.start) == SECTOR
-    }
-
     /// A sector of a write has entered a slot. `before` is where the sector was.
     #[inline]
     pub(super) fn data_entered(&mut self, id: u32, lpn: Lpn, slot: u32, before: Place) {
@@ -131,8 +140,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             Place::Flash(_) => Below::Flash,
             Place::Buffer(older) => Below::Slot { older: older.slot(), old_ppa: Ppa::NONE },
         };
-        let (range, at) = self.covered(id, lpn);
-        let whole = self.covers_all(id, lpn);
+        let command = self.state.interface.requests[id].host.command;
+        let ((range, at), whole) = (covered(&command, lpn), covers_all(&command, lpn));
         self.medium.hold(slot, lpn, below);
         self.medium.write_slot(slot, range, id, at);
         if let Place::Flash(sector) = before
@@ -180,8 +189,11 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// A unit has its place on the device: parity is computed from what its stripe has.
     #[inline]
     pub(super) fn data_mapped(&mut self, id: u32) {
-        let (Some(strides), true) = (self.shape.strides, M::HOLDS_DATA) else { return };
+        if !M::HOLDS_DATA {
+            return;
+        }
         let unit = self.state.writer.unit(id);
+        let Some(strides) = self.shape.strides_of(&self.state.lines, unit.line) else { return };
         let position = self.shape.position_of(unit.unit);
         if let Content::Data { first, sectors } = unit.content {
             self.state.writer.stripe_places[position as usize] = Some((unit.line, unit.unit, first, sectors));
@@ -197,14 +209,16 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             let of = unit.unit - position + member;
             let start = self.shape.unit_start(unit.line, of);
             match self.state.writer.stripe_places[member as usize] {
-                Some((line, at, first, sectors)) if (line, at) == (unit.line, of) => {
+                Some((line, at, first, sectors))
+                    if (line, at) == (unit.line, of) && self.state.ring.is_in_use(first) =>
+                {
                     for (acc, place) in (base..).zip(self.state.ring.places(first, sectors)) {
                         if self.state.ring.entry(place).lba != Lpn::NONE {
                             self.medium.xor_slot(acc, self.state.ring.slot(place));
                         }
                     }
                 }
-                // The past has left it on flash.
+                // The past has left it on flash, or its slot is used again.
                 _ if units.counts(of) && !self.state.lines.has_given_up(unit.line, member) => {
                     (0..write_unit).for_each(|at| self.medium.xor_flash(base + at, start + at));
                 }
@@ -219,11 +233,6 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         for at in 0..write_unit {
             self.medium.program_xor(id * write_unit + at, start + at, Oob::parity(Lpn::NONE, 0));
         }
-    }
-
-    /// The accumulator of what is computed for reads.
-    fn acc_of_reads(&self) -> u32 {
-        self.state.writer.most_units() * self.shape.array.write_unit
     }
 
     /// A sector of a read is computed from others, which are read now.
@@ -245,7 +254,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// A sector that collection could not read is computed from others.
     pub(super) fn data_mended(&mut self, sector: Ppa, others: &[Ppa]) {
-        let acc = self.acc_of_reads();
+        let acc = acc_of_reads(&self.shape, &self.state);
         compute(&mut self.medium, acc, sector, others);
         self.medium.stage_xor(acc, sector, Lpn::NONE);
     }
@@ -256,7 +265,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         if !M::HOLDS_DATA {
             return;
         }
-        let acc = self.acc_of_reads();
+        let acc = acc_of_reads(&self.shape, &self.state);
         let of = |(of, ..): &mut (u32, Ppa, Vec<Ppa>)| *of == id;
         for (_, sector, others) in self.state.rebuilds.extract_if(.., of).collect::<Vec<_>>() {
             if self.state.interface.requests[id].host.status == Status::Ok {
@@ -291,7 +300,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         if !M::HOLDS_DATA {
             return;
         }
-        let (range, at) = self.covered(id, lpn);
+        let (range, at) = covered(&self.state.interface.requests[id].host.command, lpn);
         match place {
             Place::Unmapped => {}
             Place::Flash(sector) => self.medium.read_flash(id, at, range, sector, lpn),
@@ -329,8 +338,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let (shape, lines) = (&self.shape, &self.state.lines);
         let in_ring: BTreeMap<Ppa, Lpn> =
             self.state.ring.mapped().map(|entry| (entry.media, entry.lba)).collect();
+        (0..lines.indexes()).for_each(|index| self.medium.erase(index));
         for line in 0..lines.count() {
-            self.medium.erase(line);
             let units = Units { shape, state: &self.state, line };
             for unit in 0..units.written() {
                 if lines.is_bad(line, shape.position_of(unit)) || units.is_parity(unit) {
@@ -355,10 +364,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// Let the medium hold the parity of what a past has left.
     fn data_of_parity_adopted(&mut self) {
-        let Some(strides) = self.shape.strides else { return };
-        let acc = self.acc_of_reads();
+        let acc = acc_of_reads(&self.shape, &self.state);
         for line in 0..self.state.lines.count() {
             let units = Units { shape: &self.shape, state: &self.state, line };
+            let Some(strides) = units.strides() else { continue };
             for unit in (0..units.written()).filter(|&unit| units.is_parity(unit)) {
                 let mut data = units.in_stride_of(&strides, unit);
                 data.retain(|&of| !units.is_parity(of));
@@ -379,12 +388,15 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// # Errors
     /// The first stride that does not.
     pub fn audit_parity(&self) -> Result<(), String> {
-        let (Some(strides), true) = (self.shape.strides, M::HOLDS_DATA) else { return Ok(()) };
+        if !M::HOLDS_DATA {
+            return Ok(());
+        }
         let lines = &self.state.lines;
         for line in (0..lines.count()).filter(|&line| lines.line(line).state == LineState::Closed) {
             let l = lines.line(line);
             let end = l.end.min(l.sound.saturating_mul(self.shape.luns));
             let units = Units { shape: &self.shape, state: &self.state, line };
+            let Some(strides) = units.strides() else { continue };
             // Once for each stride.
             let parity = |&unit: &u32| units.is_parity(unit) && self.has_parity(line, unit);
             for unit in (l.start..end).filter(parity) {

@@ -39,7 +39,7 @@ pub struct Provision {
 impl Provision {
     /// The fewest good chunks of a line that can be used.
     pub fn least_chunks(a: &Array) -> u32 {
-        1 + (a.write_unit + emeta(a)).div_ceil(a.chunk)
+        1 + (a.write_unit + emeta(a, a.line_sectors())).div_ceil(a.chunk)
     }
 
     /// Whether a line of so many good chunks and sectors of data can be used.
@@ -59,7 +59,7 @@ impl Provision {
         kernel: Kernel,
         ring: Option<u32>,
     ) -> Result<Provision, ConfigProblem> {
-        let (smeta, emeta) = (a.write_unit, emeta(a));
+        let (smeta, emeta) = (a.write_unit, emeta(a, a.line_sectors()));
         let metadata_of_line = smeta + emeta;
         // A product that is whole must not be rounded to less.
         let provisioned = (f64::from(good) * (100.0 - percent) / 100.0 + 1e-6) as u32;
@@ -109,13 +109,13 @@ impl Provision {
     }
 }
 
-/// Sectors of the metadata at the end of a line: the fewest whole write units that hold a header, the logical address of
-/// every other sector of the line, and the valid sectors of every line.
-fn emeta(a: &Array) -> u32 {
+/// Sectors of the metadata at the end of a line of so many sectors: the fewest whole write units that hold a header, the
+/// logical address of every other sector of the line, and the valid sectors of every line.
+pub fn emeta(a: &Array, line: u64) -> u32 {
     let valid = (u64::from(a.lines) * VALID_BYTES).div_ceil(SECTOR) as u32;
     let units = (1..).find(|&units| {
         let own = units * a.write_unit;
-        let others = a.line_sectors().saturating_sub(own.into());
+        let others = line.saturating_sub(own.into());
         let addresses = (others * LBA_BYTES).div_ceil(SECTOR) as u32;
         own >= HEADER_SECTORS + addresses + valid
     });

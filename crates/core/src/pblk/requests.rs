@@ -92,7 +92,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             // It is read already, because others need it too.
             return;
         }
-        self.state.lines.refer(place.line, 1);
+        let line = self.state.lines.line_at(place.index, place.position);
+        self.state.lines.refer(line, 1);
         if let Some(op) = joined {
             let cmd = self.flash.order_mut(op);
             cmd.planes |= 1 << place.plane;
@@ -109,8 +110,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             page: place.page,
             planes: 1 << place.plane,
             codewords,
-            block: place.line,
-            extent: place.line,
+            block: place.index,
+            extent: line,
             ppa: place.unit,
             target: Target::Units(mask),
             bytes: super::array::SECTOR as u32,
@@ -210,7 +211,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let stuck = !s.interface.room.is_empty()
             && !s.limiter.admits_user()
             && s.collector.is_idle()
-            && s.ring.unsynced() < u64::from(self.shape.array.write_unit)
+            && s.ring.unsynced() <= u64::from(self.shape.parts_waiting())
             && s.ring.can_switch();
         if !stuck {
             return false;
@@ -227,7 +228,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// Let writes in. Returns whether any sector entered.
     fn admit_users(&mut self) -> bool {
-        let (mut any, most) = (false, self.state.ring.most_of_a_write(self.shape.array.write_unit));
+        let (mut any, most) = (false, self.state.ring.most_of_a_write(self.shape.parts_waiting()));
         while let Some(&id) = self.state.interface.room.front() {
             let r = &self.state.interface.requests[id];
             let (from, count) = (r.next, (r.end - r.next).min(most));
@@ -283,7 +284,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     #[inline]
     pub(super) fn invalidate(&mut self, sector: Ppa) {
         self.map.clear_valid(sector);
-        let line = self.shape.line_of(sector);
+        let line = self.shape.line_of(&self.state.lines, sector);
         if self.state.lines.invalidate(line, 1) {
             self.wake_collection();
         }
@@ -312,7 +313,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             if entry.lba == Lpn::NONE {
                 return;
             }
-            let line = shape.line_of(entry.media);
+            let line = shape.line_of(lines, entry.media);
             let l = lines.line_mut(line);
             l.in_ring -= 1;
             if map.is_buffered_in(entry.lba, slot) {

@@ -64,6 +64,8 @@ pub struct Entry {
     pub media: Ppa,
     /// On whose behalf.
     pub origin: Origin,
+    /// Which line takes it.
+    pub heat: Heat,
     /// Whether it is programmed.
     programmed: bool,
     /// The distance to the next sector of its kind, if that came before the writer has taken this one.
@@ -94,8 +96,14 @@ impl Ring {
     /// An empty ring of `size` slots, a power of two, of which `back` stay free.
     pub fn new(size: u32, back: u32) -> Ring {
         debug_assert!(size.is_power_of_two() && back < size);
-        let none =
-            Entry { lba: Lpn::NONE, media: Ppa::NONE, origin: Origin::User, programmed: false, to_next: 1 };
+        let none = Entry {
+            lba: Lpn::NONE,
+            media: Ppa::NONE,
+            origin: Origin::User,
+            heat: Heat::Hot,
+            programmed: false,
+            to_next: 1,
+        };
         Ring {
             entries: vec![none; size as usize],
             back,
@@ -129,10 +137,9 @@ impl Ring {
         (place & (self.size() - 1)) as u32
     }
 
-    /// The most sectors of one write, if less than a unit of `unit` sectors may wait before it for more to come. A larger
-    /// write is split.
-    pub fn most_of_a_write(&self, unit: u32) -> u32 {
-        self.size() as u32 - self.back - unit
+    /// The most sectors of one write, if `waiting` sectors may wait before it for more to come. A larger write is split.
+    pub fn most_of_a_write(&self, waiting: u32) -> u32 {
+        self.size() as u32 - 1 - self.back - waiting
     }
 
     /// Whether `sectors` have room.
@@ -152,6 +159,12 @@ impl Ring {
     /// All sectors before this place are programmed.
     pub fn synced(&self) -> Place {
         self.synced
+    }
+
+    /// Whether the slot of a sector is not used again yet.
+    #[inline]
+    pub fn is_in_use(&self, place: Place) -> bool {
+        place >= self.switched
     }
 
     /// Whether a programmed sector is still the map's.
@@ -181,7 +194,7 @@ impl Ring {
     pub fn insert(&mut self, lba: Lpn, origin: Origin, heat: Heat) -> Place {
         let place = self.filled;
         let slot = self.slot(place) as usize;
-        self.entries[slot] = Entry { lba, media: Ppa::NONE, origin, programmed: false, to_next: 1 };
+        self.entries[slot] = Entry { lba, media: Ppa::NONE, origin, heat, programmed: false, to_next: 1 };
         let waiting = &mut self.waiting[heat as usize];
         match waiting.count {
             0 => waiting.first = place,
@@ -267,6 +280,12 @@ impl Ring {
         &self.entries[slot]
     }
 
+    /// Let a sector hold nothing: it was overwritten since.
+    pub fn empty(&mut self, place: Place) {
+        let slot = self.slot(place) as usize;
+        self.entries[slot].lba = Lpn::NONE;
+    }
+
     /// Sectors are programmed. Returns how far all are: up to this place, which a flush may wait for.
     pub fn programmed(&mut self, first: Place, sectors: u32) -> Place {
         let mut place = first;
@@ -292,10 +311,11 @@ impl Ring {
         self.failed.push_back((first, sectors));
     }
 
-    /// Whether the program of some sectors has failed and they wait for another.
+    /// Which line took the sectors of the oldest program that has failed, if they wait for another.
     #[inline]
-    pub fn some_failed(&self) -> bool {
-        !self.failed.is_empty()
+    pub fn first_failed(&self) -> Option<Heat> {
+        let &(first, _) = self.failed.front()?;
+        Some(self.entry(first).heat)
     }
 
     /// Give the sectors of the oldest program that has failed to the writer: the place of the first, and their number.
@@ -393,7 +413,7 @@ mod tests {
     #[test]
     fn half_of_the_ring_stays_free_behind_what_is_written() {
         let mut ring = Ring::new(SIZE, BACK);
-        let most = ring.most_of_a_write(8);
+        let most = ring.most_of_a_write(7);
         assert_eq!(most, 4088);
         // Even if less than a unit waits, and nothing would program it.
         fill(&mut ring, 0..7);
@@ -416,7 +436,7 @@ mod tests {
         assert_eq!(ring.programmed(second, 8), 0, "in the order of the ring");
         assert_eq!(ring.submit_failed(|_, lba| lba != Lpn(3)), Some((0, 8)));
         assert_eq!((ring.entry(3).lba, ring.entry(4).lba), (Lpn::NONE, Lpn(4)));
-        assert!(!ring.some_failed());
+        assert_eq!(ring.first_failed(), None);
         assert_eq!(ring.programmed(first, 8), 16);
     }
 

@@ -1,9 +1,12 @@
 //! Everything that is derived from a configuration: checked once, constant afterwards.
 
 use super::array::{Array, MOST_VECTOR, SECTOR, Spot};
-use super::lines::LineSize;
-use super::provision::Provision;
+use super::config::SplitBy;
+use super::lines::{LineSize, Lines, LunRange, Split};
+use super::provision::{Provision, emeta};
+use super::rail::hot_cold::least_hot;
 use super::rail::strides::Strides;
+use super::ring::Heat;
 use crate::address::{BusyUnit, Ppa};
 use crate::config::{DeviceConfig, HostConfig};
 use crate::divider::Divider;
@@ -26,8 +29,8 @@ const PAIRED_PAGES: u64 = 8;
 /// The place of a sector on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Its line: the index of its chunk on the LUN.
-    pub line: u32,
+    /// The index of its chunk on the LUN. Without cold lines it is its line.
+    pub index: u32,
     /// LUN position.
     pub position: u32,
     /// Page in the blocks of the chunk.
@@ -85,13 +88,12 @@ pub struct Shape {
     pub write_sector_ns: u64,
     /// Whether an erase takes the semaphore of its LUN.
     pub erase_semaphore: bool,
-    /// From the LUN position of metadata at the end of a line to that of the data with which they are sent: half the
-    /// array, or less where that is a member of the same stride.
-    pub metadata_distance: u32,
     /// Strides, if the drive has parity.
     pub strides: Option<Strides>,
     /// The rules of their gate, if they have one.
     pub gate: Option<GateRules>,
+    /// What the share of cold LUNs follows from, if users and collection write to lines of their own.
+    pub hot_cold: Option<SplitBy>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
     /// The context that policies are created with.
@@ -167,6 +169,10 @@ impl Shape {
         let context = context(c, &array, strides.as_ref(), seed);
         let gate = WriteGatePolicy::new(&c.policy.write_gate, &context).map_err(of_policy("write_gate"))?;
         let gate = gate.rules();
+        if c.pblk.hot_cold.is_some() && gate.is_none() {
+            let problem = "needs strides with a gate: set policy.write_gate to stride";
+            return refuse("pblk.hot_cold", problem);
+        }
         let parts = Parts::new(c, &context, g.page * u64::from(g.planes), seed)?;
         if parts.eraser.as_ref().is_some_and(Eraser::defers_last_loop) {
             return refuse("erase.defer_last_loop", "pblk erases a chunk as a whole: set it to false");
@@ -180,8 +186,9 @@ impl Shape {
             return refuse("ftl.over_provisioning", problem);
         }
         let most_write = provision.ring - 1 - provision.back;
-        // Less than a unit may wait for more to come.
-        let least = MOST_VECTOR + write_unit - 1;
+        // Less than a unit of each kind may wait for more to come.
+        let kinds = 1 + u32::from(c.pblk.hot_cold.is_some());
+        let least = MOST_VECTOR + kinds * (write_unit - 1);
         if most_write < least {
             let problem = format!(
                 "{} entries, of which {} stay free behind what is written, hold no request of {MOST_VECTOR} sectors behind a part of a write unit: set it to {} or more",
@@ -193,11 +200,16 @@ impl Shape {
         }
         let size = |line: u32| {
             let bad = |position| bad.get((line * luns + position) as usize).is_some_and(|&bad| bad);
-            size_of(&array, &provision, strides.as_ref(), bad)
+            size_of(&array, LunRange { from: 0, count: luns }, strides.as_ref(), bad)
         };
         let usable = (0..array.lines).map(size);
         let usable = usable.filter(|size| Provision::can_use(&array, size.chunks, size.capacity));
-        let smallest = usable.map(|size| size.capacity).min().unwrap_or(0);
+        let mut smallest = usable.map(|size| size.capacity).min().unwrap_or(0);
+        if let (Some(_), Some(strides)) = (c.pblk.hot_cold, &strides) {
+            let hot = LunRange { from: 0, count: least_hot(strides) };
+            let of_hot = Strides { count: hot.count / strides.width, ..*strides };
+            smallest = smallest.min(size_of(&array, hot, Some(&of_hot), |_| false).capacity);
+        }
         if most_write > smallest {
             // What waits in the ring when users are held back must leave the last free line to collection.
             let problem = format!(
@@ -233,9 +245,9 @@ impl Shape {
             read_sector_ns: c.pblk.read_sector.unwrap_or(Span::ZERO).0,
             write_sector_ns: c.pblk.write_sector.unwrap_or(Span::ZERO).0,
             erase_semaphore: c.pblk.erase_semaphore || gate.is_some(),
-            metadata_distance: metadata_distance(luns, strides.as_ref()),
             strides,
             gate,
+            hot_cold: c.pblk.hot_cold,
             warnings,
             context,
             seed,
@@ -250,14 +262,26 @@ impl Shape {
 
     /// The line of a sector.
     #[inline]
-    pub fn line_of(&self, sector: Ppa) -> u32 {
-        self.by_line.div_rem(sector.0).0
+    pub fn line_of(&self, lines: &Lines, sector: Ppa) -> u32 {
+        match self.hot_cold {
+            None => self.by_line.div_rem(sector.0).0,
+            Some(_) => {
+                let place = self.place(sector);
+                lines.line_at(place.index, place.position)
+            }
+        }
+    }
+
+    /// The chunk index of a line.
+    #[inline]
+    pub fn index_of(&self, line: u32) -> u32 {
+        if line < self.array.lines { line } else { line - self.array.lines }
     }
 
     /// The first sector of a write unit of a line.
     #[inline]
     pub fn unit_start(&self, line: u32, unit: u32) -> Ppa {
-        Ppa(line * self.line_sectors + unit * self.array.write_unit)
+        Ppa(self.index_of(line) * self.line_sectors + unit * self.array.write_unit)
     }
 
     /// The LUN position of a write unit of a line.
@@ -269,7 +293,7 @@ impl Shape {
     /// The place of a sector.
     #[inline]
     pub fn place(&self, sector: Ppa) -> Place {
-        let (line, address) = self.by_line.div_rem(sector.0);
+        let (index, address) = self.by_line.div_rem(sector.0);
         let (unit, within) = self.by_unit.div_rem(address);
         let (page, position) = self.by_luns.div_rem(unit);
         let (plane, _) = self.by_page.div_rem(within);
@@ -277,7 +301,7 @@ impl Shape {
             self.array.spot(address),
             Spot { position, sector: page * self.array.write_unit + within }
         );
-        Place { line, position, page, plane, unit: Ppa(sector.0 - within) }
+        Place { index, position, page, plane, unit: Ppa(sector.0 - within) }
     }
 
     /// The busy unit of a LUN position.
@@ -304,21 +328,61 @@ impl Shape {
         unit.0 / self.array.luns_per_channel
     }
 
-    /// What a line can hold; `None` if it has too few good chunks.
+    /// What a line over all LUNs can hold; `None` if it has too few good chunks.
     pub fn line_size(&self, line: u32) -> Option<LineSize> {
         let first = (line * self.luns) as usize;
-        let size = self.size_of(|position| self.bad.get(first + position as usize).is_some_and(|&bad| bad));
+        let bad = |position| self.bad.get(first + position as usize).is_some_and(|&bad| bad);
+        let size = self.size_of(Heat::Hot, LunRange { from: 0, count: self.luns }, bad);
         Provision::can_use(&self.array, size.chunks, size.capacity).then_some(size)
     }
 
-    /// What a line can hold that has these bad chunks.
-    pub fn size_of(&self, is_bad: impl Fn(u32) -> bool) -> LineSize {
-        size_of(&self.array, &self.provision, self.strides.as_ref(), is_bad)
+    /// What a line on these LUNs can hold that has these bad chunks.
+    pub fn size_of(&self, heat: Heat, luns: LunRange, is_bad: impl Fn(u32) -> bool) -> LineSize {
+        size_of(&self.array, luns, self.strides_on(heat, luns).as_ref(), is_bad)
+    }
+
+    /// The strides of a line on these LUNs. Cold lines have none.
+    #[inline]
+    pub fn strides_on(&self, heat: Heat, luns: LunRange) -> Option<Strides> {
+        match (self.hot_cold, heat) {
+            (None, _) => self.strides,
+            (Some(_), Heat::Hot) => self.strides.map(|s| Strides { count: luns.count / s.width, ..s }),
+            (Some(_), Heat::Cold) => None,
+        }
+    }
+
+    /// The strides of a line, if it has any.
+    #[inline]
+    pub fn strides_of(&self, lines: &Lines, line: u32) -> Option<Strides> {
+        match self.hot_cold {
+            None => self.strides,
+            Some(_) => self.strides_on(lines.heat(line), lines.line(line).luns),
+        }
+    }
+
+    /// The plane of a sector, counted over the drive.
+    pub fn plane_of(&self, sector: Ppa) -> u32 {
+        let place = self.place(sector);
+        self.unit_at(place.position).0 * self.planes + place.plane
+    }
+
+    /// Where hot and cold lines of a new drive meet, if it has cold ones: all LUNs are hot.
+    pub fn first_split(&self) -> Option<Split> {
+        let strides = self.strides.filter(|_| self.hot_cold.is_some())?;
+        Some(Split { hot: strides.used(), used: strides.used(), width: strides.width })
+    }
+
+    /// The LUN position of the data with which a unit of metadata at the end of a line is sent that lies on a position:
+    /// half of these LUNs away, or less where that is a member of the same stride.
+    pub fn opposite(&self, heat: Heat, luns: LunRange, position: u32) -> u32 {
+        let distance = metadata_distance(luns.count, self.strides_on(heat, luns).as_ref());
+        luns.from + (position.saturating_sub(luns.from) + distance) % luns.count.max(1)
     }
 
     /// The closed form of a sequential fill of a drive without bad chunks.
     pub fn fill(&self) -> Fill {
-        let LineSize { capacity, .. } = self.size_of(|_| false);
+        let all = LunRange { from: 0, count: self.luns };
+        let LineSize { capacity, .. } = self.size_of(Heat::Hot, all, |_| false);
         let stripe =
             |strides: &Strides| (self.luns * self.array.write_unit, strides.data() * self.array.write_unit);
         let row = self.strides.as_ref().map(stripe);
@@ -336,6 +400,11 @@ impl Shape {
             blocks.let_wear();
         }
         blocks
+    }
+
+    /// The most sectors that may wait in the ring for more to come: less than a unit of each kind.
+    pub fn parts_waiting(&self) -> u32 {
+        (1 + u32::from(self.hot_cold.is_some())) * (self.array.write_unit - 1)
     }
 
     /// Largest number of sectors that one command of the host touches.
@@ -391,19 +460,17 @@ fn check(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     c.age.check()
 }
 
-/// What a line can hold that has these bad chunks.
-fn size_of(
-    a: &Array,
-    provision: &Provision,
-    strides: Option<&Strides>,
-    is_bad: impl Fn(u32) -> bool,
-) -> LineSize {
-    let (luns, metadata) = (a.luns(), provision.emeta / a.write_unit);
+/// What a line on these LUNs can hold that has these bad chunks.
+fn size_of(a: &Array, on: LunRange, strides: Option<&Strides>, is_bad: impl Fn(u32) -> bool) -> LineSize {
+    let luns = a.luns();
+    let sectors = on.count * a.chunk;
+    let metadata = emeta(a, sectors.into()) / a.write_unit;
     let stripes = a.chunk / a.write_unit;
-    let good: Vec<u32> = (0..luns).filter(|&position| !is_bad(position)).collect();
+    let good: Vec<u32> = (on.from..on.end()).filter(|&position| !is_bad(position)).collect();
     let chunks = good.len() as u32;
+    let empty = LineSize { luns: on, sectors, metadata, chunks, ..LineSize::default() };
     if stripes * chunks < metadata + 1 {
-        return LineSize { chunks, ..LineSize::default() };
+        return empty;
     }
     let is_data = |position: u32| strides.is_none_or(|strides| !strides.is_parity(position));
     let data = |before: u32| good.iter().filter(|&&p| p < before && is_data(p)).count() as u32;
@@ -416,10 +483,10 @@ fn size_of(
     // The metadata at the start take the place of data.
     let units = (last * data(luns) + data(before)).saturating_sub(1);
     LineSize {
-        chunks,
         capacity: if is_data(good[0]) { units * a.write_unit } else { 0 },
         start: good[0] + 1,
         end: last * luns + before,
+        ..empty
     }
 }
 

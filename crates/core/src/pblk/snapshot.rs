@@ -3,6 +3,7 @@
 use super::drive::{Pblk, State};
 use super::limiter::Limiter;
 use super::lines::Lines;
+use super::rail::hot_cold::Mix;
 use super::ring::Ring;
 use super::writer::Writer;
 use crate::config::DeviceConfig;
@@ -25,6 +26,7 @@ struct Aged {
     writer: Writer,
     ring: Ring,
     limiter: Limiter,
+    mix: Mix,
     blocks: Blocks,
 }
 
@@ -41,6 +43,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             writer: self.state.writer.clone(),
             ring: self.state.ring.clone(),
             limiter: self.state.limiter.clone(),
+            mix: self.state.mix,
             blocks: self.flash.blocks().by_index(),
         };
         snapshot::save(Kind::Aged, key, &aged, &self.map, to)
@@ -52,7 +55,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// The stream cannot be read, or holds another state than this drive can have.
     pub fn load_aged(&mut self, key: u64, from: &mut dyn Read) -> Result<AgeReport, SnapshotError> {
         let aged: Aged = snapshot::load(Kind::Aged, key, &mut self.map, from)?;
-        let fits = aged.lines.fits(self.shape.array.lines, self.shape.luns)
+        let fits = aged.lines.fits(self.shape.array.lines, self.shape.luns, self.shape.hot_cold.is_some())
             && aged.writer.fits(&self.shape)
             && aged.ring.fits(self.shape.provision.ring, self.shape.array.lines * self.shape.line_sectors);
         if !fits || !self.flash.blocks_mut().take_counts(aged.blocks) || aged.map.filled > self.shape.sectors
@@ -64,6 +67,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.writer = aged.writer;
         self.state.ring = aged.ring;
         self.state.limiter = aged.limiter;
+        self.state.mix = aged.mix;
         if !self.map.is_sane(self.shape.sectors, self.shape.provision.ring) {
             return Err(damaged("its map points outside the drive"));
         }
@@ -71,6 +75,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             return Err(damaged("the two directions of its map disagree"));
         }
         self.audit().map_err(|e| damaged(&e))?;
+        let open = self.state.lines.line(self.state.writer.open().line).luns;
+        self.gate_follows(open);
         self.limits_at_once();
         self.data_adopted();
         Ok(aged.report)
@@ -106,7 +112,9 @@ impl<O: Observer> Pblk<O> {
         let mut drive = Pblk::new(config, seed, observer)?;
         let (mut state, flash, map): (State, FlashState, MapState) =
             snapshot::load(Kind::Whole, whole_key(config, seed), &mut drive.map, from)?;
-        if !state.lines.fits(drive.shape.array.lines, drive.shape.luns) || !state.writer.fits(&drive.shape) {
+        if !state.lines.fits(drive.shape.array.lines, drive.shape.luns, drive.shape.hot_cold.is_some())
+            || !state.writer.fits(&drive.shape)
+        {
             return Err(damaged("its tables do not fit this drive"));
         }
         state.interface.scratch = std::mem::take(&mut drive.state.interface.scratch);

@@ -5,15 +5,16 @@
 //! behind it. At the start of a line it waits for what must be on the device before data: the erases that are left, and
 //! the metadata at the start (smeta).
 
+mod begin;
+
 use super::drive::Pblk;
 use super::interface::Work;
-use super::lines::State;
-use super::provision::Provision;
 use super::rail::gate::Class;
 use super::rail::strides::Strides;
 use super::ring::{Heat, Origin, Place, Ready};
 use super::shape::Shape;
 use crate::address::{Lpn, Ppa};
+use crate::containers::NONE;
 use crate::containers::slab::Slab;
 use crate::flash::FlashCommand;
 use crate::medium::Medium;
@@ -76,15 +77,22 @@ enum Step {
     /// Submit this unit once its LUN is free.
     Submit(u32),
     /// Submit an erase on a LUN position behind the data on another; the two are mostly the same.
-    Erase { erase: u32, data: u32 },
-    /// Choose a unit of metadata that goes with the data on this LUN position.
-    Metadata(u32),
-    /// Begin the next line, once a buffer for its metadata is free.
-    Begin,
-    /// Erase what is left to erase of the next line.
-    EraseRest,
+    Erase { erase: Chunk, data: (Heat, u32) },
+    /// Choose a unit of metadata that goes with the data of a kind on this LUN position.
+    Metadata((Heat, u32)),
+    /// Begin the next line of a kind, once a buffer for its metadata is free.
+    Begin(Heat),
+    /// Erase what is left to erase of the next line of a kind.
+    EraseRest(Heat),
     /// Wait for the metadata at the start of the line.
     Started,
+}
+
+/// A chunk of a line that is written next: the kind of the line, and the LUN position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Chunk {
+    pub heat: Heat,
+    pub position: u32,
 }
 
 /// The line whose data are being written.
@@ -95,10 +103,13 @@ pub(super) struct OpenLine {
     pub next: u32,
     /// Units that data may still take, those of metadata left out.
     left: u32,
-    /// Whether the metadata at its start are on the device. Until then it counts as free.
-    begun: bool,
     /// Whether the metadata at its end are queued already, because the drive was shut down.
     ended: bool,
+}
+
+impl OpenLine {
+    /// No line: a drive that never had a cold line has none open.
+    const NONE: OpenLine = OpenLine { line: NONE, next: 0, left: 0, ended: true };
 }
 
 /// The line that is written next.
@@ -128,10 +139,11 @@ pub(super) struct Writer {
     step: Step,
     /// The step that follows the submission of a unit.
     then: Step,
-    open: OpenLine,
-    next: Option<NextLine>,
-    /// The LUN position of the erase that the start of a line waits for.
-    erasing: Option<u32>,
+    /// By kind.
+    open: [OpenLine; 2],
+    next: [Option<NextLine>; 2],
+    /// The erase that the start of a line waits for.
+    erasing: Option<Chunk>,
     /// Oldest first.
     closing: VecDeque<Closing>,
     units: Slab<Unit>,
@@ -143,8 +155,8 @@ pub(super) struct Writer {
     pub waits_for: RingWait,
     /// The table of a line that is not the next any more, kept for the one after it.
     spare: Vec<bool>,
-    /// LUN positions whose erase has failed, before the host hears of it.
-    erases_failed: Vec<u32>,
+    /// Chunks whose erase has failed, before the host hears of it.
+    erases_failed: Vec<Chunk>,
     /// Whether the drive is shut down: the open line is padded to its end, and closed.
     pub shutting_down: bool,
 }
@@ -154,8 +166,8 @@ impl Writer {
         Writer {
             step: Step::Take,
             then: Step::Take,
-            open: OpenLine { line: 0, next: 0, left: 0, begun: false, ended: false },
-            next: None,
+            open: [OpenLine::NONE, OpenLine::NONE],
+            next: [None, None],
             erasing: None,
             closing: VecDeque::with_capacity(METADATA_BUFFERS + 1),
             units: Slab::new(2 * shape.luns as usize + 2, Unit::without_sectors(Content::Start, 0, 0)),
@@ -190,15 +202,27 @@ impl Writer {
         self.taken[position as usize] = taken;
     }
 
-    /// The line that takes data.
+    /// The line that takes data of users. It alone has strides.
     #[inline]
     pub fn open(&self) -> &OpenLine {
-        &self.open
+        &self.open[Heat::Hot as usize]
     }
 
-    /// Let the open line go on behind a unit that is no data.
+    /// Let this line go on behind a unit that is no data.
     pub fn passes(&mut self, unit: u32) {
-        self.open.next = unit + 1;
+        self.open[Heat::Hot as usize].next = unit + 1;
+    }
+
+    /// Whether the next line of a kind is prepared.
+    #[inline]
+    pub fn has_next(&self, heat: Heat) -> bool {
+        self.next[heat as usize].is_some()
+    }
+
+    /// The cold line that takes data, if there is one.
+    #[inline]
+    pub fn open_cold(&self) -> Option<u32> {
+        Some(self.open[Heat::Cold as usize].line).filter(|&line| line != NONE)
     }
 
     /// Note that an operation has failed, of which the host has not heard.
@@ -206,7 +230,7 @@ impl Writer {
     pub fn note_failure(&mut self, work: Work) {
         match work {
             Work::Unit(id) => self.units[id].failed = true,
-            Work::Erase(position) => self.erases_failed.push(position),
+            Work::Erase(chunk) => self.erases_failed.push(Chunk::of(chunk)),
             work => unreachable!("{work:?} changes nothing on flash"),
         }
     }
@@ -223,35 +247,40 @@ impl Writer {
 
     /// The next unit of a line that takes data, and how many it takes; `None` if it is not the open one.
     pub fn room_of(&self, line: u32) -> Option<(u32, u32)> {
-        (self.open.line == line).then_some((self.open.next, self.open.left))
+        self.open.iter().find(|open| open.line == line).map(|open| (open.next, open.left))
     }
 
-    /// Let the open line take fewer units of data.
-    pub fn take_room(&mut self, units: u32) {
-        self.open.left -= units;
+    /// Let an open line take fewer units of data.
+    pub fn take_room(&mut self, line: u32, units: u32) {
+        let open = self.open.iter_mut().find(|open| open.line == line);
+        open.expect("the line is open").left -= units;
+    }
+
+    /// Whether the line that takes data of users is full.
+    pub fn open_is_full(&self) -> bool {
+        self.open().left == 0
+    }
+
+    /// Its first sector for data, and how many it takes from there on without a gap.
+    pub fn open_room(&self, shape: &Shape) -> (Ppa, u32) {
+        let open = self.open();
+        let to_parity = |strides: &Strides| strides.data() - shape.position_of(open.next);
+        let units = shape.strides.as_ref().map_or(open.left, |strides| to_parity(strides).min(open.left));
+        (shape.unit_start(open.line, open.next), units * shape.array.write_unit)
     }
 
     /// Whether a restored state can belong to this drive.
     pub fn fits(&self, shape: &Shape) -> bool {
-        let lines = [Some(self.open.line), self.next.as_ref().map(|next| next.line)];
+        let lines = shape.array.lines * (1 + u32::from(shape.hot_cold.is_some()));
+        let mut open = self.open.iter().filter(|open| open.line != NONE);
+        let mut next = self.next.iter().flatten();
         self.taken.len() == shape.luns as usize
-            && lines.into_iter().flatten().all(|line| line < shape.array.lines)
-            && self.next.as_ref().is_none_or(|next| next.erased.len() == shape.luns as usize)
-            && self.open.next <= shape.line_units
+            && open.all(|open| open.line < lines && open.next <= shape.line_units)
+            && next.all(|next| next.line < lines && next.erased.len() == shape.luns as usize)
     }
 }
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
-    /// Open the first line of a new device, whose metadata are there when the first command comes.
-    pub(super) fn open_first_line(&mut self) {
-        self.prepare_next();
-        self.open_next();
-        self.skip_start();
-        self.line_started();
-        self.write_parity_at_once();
-        self.limits_at_once();
-    }
-
     /// Go on writing as far as possible.
     #[inline]
     pub(super) fn run_writer(&mut self) {
@@ -264,9 +293,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             Step::Take => self.take_sectors(),
             Step::Submit(unit) => self.submit_unit(unit),
             Step::Erase { erase, data } => self.submit_erase_after(erase, data),
-            Step::Metadata(position) => self.choose_metadata(position),
-            Step::Begin => self.begin_line(),
-            Step::EraseRest => self.erase_rest(),
+            Step::Metadata((heat, position)) => self.choose_metadata(heat, position),
+            Step::Begin(heat) => self.begin_line(heat),
+            Step::EraseRest(heat) => self.erase_rest(heat),
             Step::Started => false,
         }
     }
@@ -274,85 +303,102 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Map the next sectors of the ring.
     fn take_sectors(&mut self) -> bool {
         let write_unit = self.shape.array.write_unit;
-        let again = self.state.ring.some_failed();
         if let Some(unit) = self.parity_unit() {
             let unit = self.map_parity(unit);
-            self.submit_next(unit);
+            self.submit_next(Heat::Hot, unit);
             return true;
         }
+        let again = self.state.ring.first_failed();
         let ready = self.state.ring.ready(write_unit, false);
-        if ready.is_none() && !again {
-            if !self.state.writer.shutting_down {
-                return false;
-            }
-            if self.state.writer.open.left == 0 {
-                return self.end_open_line();
-            }
-        }
-        if self.state.writer.open.left == 0 {
-            self.state.writer.step = Step::Begin;
+        let Some(heat) = again.or(ready.map(|ready| ready.heat)) else {
+            return self.state.writer.shutting_down && self.pad_open_lines();
+        };
+        let heat = self.line_kind(heat);
+        if self.state.writer.open[heat as usize].left == 0 {
+            self.state.writer.step = Step::Begin(heat);
             return true;
         }
         let unit = match ready {
-            _ if again => self.map_again(),
-            Some(ready) => self.map_unit(&ready),
-            None => self.map_unit(&Ready { heat: Heat::Hot, sectors: 0, padding: write_unit }),
+            Some(ready) if again.is_none() => self.map_unit(heat, &ready),
+            _ => self.map_again(heat),
         };
-        self.submit_next(unit);
+        self.submit_next(heat, unit);
         true
     }
 
-    /// Submit a unit next, and what goes with it.
-    fn submit_next(&mut self, unit: Unit) {
+    /// Submit a unit of a line of a kind next, and what goes with it.
+    fn submit_next(&mut self, heat: Heat, unit: Unit) {
         let id = self.state.writer.units.take();
         self.state.writer.units[id] = unit;
         self.data_mapped(id);
         self.state.writer.step = Step::Submit(id);
         let position = self.shape.position_of(unit.unit);
-        self.state.writer.then = match self.erase_with(position) {
-            Some(erase) => Step::Erase { erase, data: position },
-            None => Step::Metadata(position),
+        self.state.writer.then = match self.erase_with(heat, position) {
+            Some(erase) => Step::Erase { erase, data: (heat, position) },
+            None => Step::Metadata((heat, position)),
         };
     }
 
-    /// Queue the metadata at the end of the open line, which is full, and let the writer submit all that waits. Returns
+    /// Pad the open lines to their ends, and submit their metadata. Returns whether anything was left to do.
+    #[cold]
+    fn pad_open_lines(&mut self) -> bool {
+        for heat in Heat::ALL {
+            if self.state.writer.open[heat as usize].left > 0 {
+                let padding = self.shape.array.write_unit;
+                let unit = self.map_unit(heat, &Ready { heat, sectors: 0, padding });
+                self.submit_next(heat, unit);
+                return true;
+            }
+        }
+        Heat::ALL.into_iter().any(|heat| self.end_open_line(heat))
+    }
+
+    /// Queue the metadata at the end of the open line of a kind, which is full, and let the writer submit all that waits. Returns
     /// whether there was any.
     #[cold]
-    fn end_open_line(&mut self) -> bool {
-        if !self.state.writer.open.ended {
-            self.state.writer.open.ended = true;
-            let old = self.state.writer.open.clone();
+    fn end_open_line(&mut self, heat: Heat) -> bool {
+        if !self.state.writer.open[heat as usize].ended {
+            self.state.writer.open[heat as usize].ended = true;
+            let old = self.state.writer.open[heat as usize].clone();
             self.queue_metadata(&old);
         }
-        let waiting = self.waiting_metadata();
+        let waiting = self.waiting_metadata(None);
         waiting.into_iter().for_each(|at| self.take_metadata(at));
         waiting.is_some()
     }
 
     /// Give the next sectors of the ring, which are a write unit with the padding, their places on the device.
-    pub(super) fn map_unit(&mut self, ready: &Ready) -> Unit {
+    pub(super) fn map_unit(&mut self, heat: Heat, ready: &Ready) -> Unit {
         let first = self.state.ring.submit(ready.heat, ready.sectors);
-        self.map_from(first, ready.sectors, ready.padding)
+        self.map_from(heat, first, ready.sectors, ready.padding)
     }
 
     /// Give the sectors of a program that has failed other places, without those that were overwritten since.
     #[cold]
-    fn map_again(&mut self) -> Unit {
+    fn map_again(&mut self, heat: Heat) -> Unit {
         let Pblk { map, state, .. } = self;
         let failed = state.ring.submit_failed(|slot, lba| map.is_buffered_in(lba, slot));
         let (first, sectors) = failed.expect("the program of some sectors has failed");
-        self.map_from(first, sectors, self.shape.array.write_unit - sectors)
+        self.map_from(heat, first, sectors, self.shape.array.write_unit - sectors)
     }
 
     /// Give sectors of the ring from a place on, which are a write unit with the padding, the next places of the open
-    /// line.
-    fn map_from(&mut self, first: Place, sectors: u32, padding: u32) -> Unit {
-        let (line, unit) = (self.state.writer.open.line, self.next_unit());
+    /// line of a kind.
+    fn map_from(&mut self, heat: Heat, first: Place, sectors: u32, padding: u32) -> Unit {
+        let (line, unit) = (self.state.writer.open[heat as usize].line, self.next_unit(heat));
         let start = self.shape.unit_start(line, unit);
         let (mut users, mut collected, mut empty) = (0, 0, 0);
         let mut place = first;
         for media in start.run(sectors) {
-            let entry = *self.state.ring.map(place, media);
+            let mut entry = *self.state.ring.map(place, media);
+            if entry.heat == Heat::Cold
+                && entry.lba != Lpn::NONE
+                && !self.map.is_buffered_in(entry.lba, self.state.ring.slot(place))
+            {
+                // What has overwritten it may be in an earlier line by now.
+                self.state.ring.empty(place);
+                entry.lba = Lpn::NONE;
+            }
             place = self.state.ring.next(place);
             match entry.origin {
                 _ if entry.lba == Lpn::NONE => empty += 1,
@@ -371,29 +417,18 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         lines.invalidate(line, padding);
         let content = Content::Data { first, sectors };
         let of_collection = sectors > 0 && self.state.ring.entry(first).origin == Origin::Gc;
+        self.note_written(users, collected);
         Unit { content, line, unit, users, collected, padding, of_collection, failed: false }
     }
 
-    /// Take the next write unit of the open line that may take data.
-    fn next_unit(&mut self) -> u32 {
-        let open = &mut self.state.writer.open;
+    /// Take the next write unit of the open line of a kind that may take data.
+    fn next_unit(&mut self, heat: Heat) -> u32 {
+        let open = &mut self.state.writer.open[heat as usize];
         debug_assert!(open.left > 0);
         let unit = self.state.lines.unit_from(open.line, open.next);
         open.next = unit + 1;
         open.left -= 1;
         unit
-    }
-
-    /// The LUN position of the erase that goes with data on a position, if the next line has any left: there, or
-    /// else where the chunk of the open line is bad.
-    fn erase_with(&self, position: u32) -> Option<u32> {
-        let w = &self.state.writer;
-        let next = w.next.as_ref().filter(|next| next.to_submit > 0)?;
-        if !next.erased[position as usize] {
-            return Some(position);
-        }
-        (0..self.shape.luns)
-            .find(|&other| !next.erased[other as usize] && self.state.lines.is_bad(w.open.line, other))
     }
 
     /// Submit a unit if its LUN is free.
@@ -420,7 +455,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             page: unit.unit / self.shape.luns,
             planes: self.shape.all_planes(),
             codewords: write_unit * self.shape.codewords,
-            block: unit.line,
+            block: self.shape.index_of(unit.line),
             extent: unit.line,
             ppa: self.shape.unit_start(unit.line, unit.unit),
             ..FlashCommand::BLANK
@@ -431,52 +466,26 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         true
     }
 
-    /// Submit an erase of the next line behind the program of its LUN.
-    fn submit_erase_after(&mut self, erase: u32, data: u32) -> bool {
-        if self.shape.erase_semaphore && !self.take_lun(erase, Class::Erase) {
-            return false;
-        }
-        self.submit_erase(erase);
-        self.state.writer.step = Step::Metadata(data);
-        true
-    }
-
-    fn submit_erase(&mut self, position: u32) {
-        let next = self.state.writer.next.as_mut().expect("an erase belongs to the next line");
-        debug_assert!(!next.erased[position as usize]);
-        next.erased[position as usize] = true;
-        next.to_submit -= 1;
-        let line = next.line;
-        let op = self.flash.order(FlashCommand {
-            kind: OpKind::Erase,
-            occupant: Occupant::Erase,
-            owner: Work::Erase(position).into(),
-            unit: self.shape.unit_at(position),
-            planes: self.shape.all_planes(),
-            block: line,
-            extent: line,
-            ..FlashCommand::BLANK
-        });
-        self.pass_write(op, 0, 0);
-    }
-
-    /// Let a unit of metadata of the oldest closing line go with data on a LUN position, if its own LUN is half the
-    /// array away.
-    fn choose_metadata(&mut self, position: u32) -> bool {
+    /// Let a unit of metadata of the oldest closing line of a kind go with its data on a LUN position, if its own LUN is half
+    /// the array away.
+    fn choose_metadata(&mut self, heat: Heat, position: u32) -> bool {
         self.state.writer.step = Step::Take;
-        if let Some(at) = self.waiting_metadata() {
+        if let Some(at) = self.waiting_metadata(Some(heat)) {
             let own = self.shape.position_of(self.next_metadata(at));
-            let opposite = (own + self.shape.metadata_distance) % self.shape.luns;
-            if opposite == position || self.state.lines.is_bad(self.state.writer.open.line, opposite) {
+            let open = self.state.writer.open[heat as usize].line;
+            let opposite = self.shape.opposite(heat, self.state.lines.line(open).luns, own);
+            if opposite == position || self.state.lines.is_bad(open, opposite) {
                 self.take_metadata(at);
             }
         }
         true
     }
 
-    /// The oldest closing line with metadata to submit.
-    fn waiting_metadata(&self) -> Option<usize> {
-        self.state.writer.closing.iter().position(|closing| closing.to_submit > 0)
+    /// The oldest closing line with metadata to submit, of this kind if one is given.
+    fn waiting_metadata(&self, heat: Option<Heat>) -> Option<usize> {
+        let is_of = |line: u32| heat.is_none_or(|heat| self.state.lines.heat(line) == heat);
+        let mut closing = self.state.writer.closing.iter();
+        closing.position(|closing| closing.to_submit > 0 && is_of(closing.line))
     }
 
     /// The next unit of metadata of a closing line.
@@ -496,106 +505,6 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         w.units[id] = Unit::without_sectors(Content::End, line, unit);
         w.then = w.step;
         w.step = Step::Submit(id);
-    }
-
-    /// Begin the next line: wait for a buffer for its metadata, then erase what is left of it.
-    fn begin_line(&mut self) -> bool {
-        if self.state.writer.next.is_none() {
-            self.prepare_next();
-            if self.state.writer.next.is_none() {
-                // Only a freed line can help.
-                return false;
-            }
-        }
-        if self.state.writer.closing.len() + 1 >= METADATA_BUFFERS {
-            // Nothing else would send what these lines wait for.
-            let Some(at) = self.waiting_metadata() else { return false };
-            self.take_metadata(at);
-            return true;
-        }
-        self.state.writer.step = Step::EraseRest;
-        true
-    }
-
-    /// Erase the chunks of the next line that are left, one after the other, and wait for all.
-    fn erase_rest(&mut self) -> bool {
-        let next = self.state.writer.next.as_ref().expect("the line that begins");
-        if self.state.writer.erasing.is_some() {
-            return false;
-        }
-        if next.to_submit > 0 {
-            let left = next.erased.iter().position(|&erased| !erased).expect("one is left");
-            if !self.shape.erase_semaphore || self.take_lun(left as u32, Class::Erase) {
-                self.state.writer.erasing = Some(left as u32);
-                self.submit_erase(left as u32);
-            }
-            return false;
-        }
-        if next.to_end > 0 {
-            return false;
-        }
-        let l = self.state.lines.line(next.line);
-        if !Provision::can_use(&self.shape.array, l.chunks, l.capacity) {
-            self.retire_next();
-            return true;
-        }
-        let old = self.state.writer.open.clone();
-        self.open_next();
-        // The old line is lost if its metadata at the start could not be written.
-        if self.state.lines.line(old.line).state == State::Open && !old.ended {
-            self.queue_metadata(&old);
-        }
-        let line = self.state.writer.open.line;
-        let unit = self.skip_start();
-        let id = self.state.writer.units.take();
-        self.state.writer.units[id] = Unit::without_sectors(Content::Start, line, unit);
-        self.state.writer.step = Step::Submit(id);
-        self.state.writer.then = Step::Started;
-        true
-    }
-
-    /// Let the next line be the one that data go to.
-    fn open_next(&mut self) {
-        let next = self.state.writer.next.take().expect("a line is prepared");
-        self.state.writer.spare = next.erased;
-        let line = next.line;
-        let left = self.state.lines.line(line).capacity / self.shape.array.write_unit;
-        self.state.writer.open = OpenLine { line, next: 0, left, begun: false, ended: false };
-    }
-
-    /// The metadata at the start of the open line are on the device: count it out of the free ones, and take the next.
-    fn line_started(&mut self) {
-        let lines = &mut self.state.lines;
-        lines.free_chunks -= lines.line(self.state.writer.open.line).chunks;
-        self.state.writer.open.begun = true;
-        self.prepare_next();
-    }
-
-    /// Pass over the metadata at the start of the open line. Returns their unit.
-    fn skip_start(&mut self) -> u32 {
-        self.state.writer.open.left += 1;
-        self.next_unit()
-    }
-
-    /// Take the next line from the free ones, if there is none and one is free.
-    fn prepare_next(&mut self) {
-        if self.state.writer.next.is_some() {
-            return;
-        }
-        let Some(line) = self.state.lines.take() else { return };
-        let fresh = self.state.lines.line(line).fresh;
-        let mut erased = std::mem::take(&mut self.state.writer.spare);
-        erased.clear();
-        erased.extend((0..self.shape.luns).map(|position| fresh || self.state.lines.is_bad(line, position)));
-        let left = erased.iter().filter(|&&erased| !erased).count() as u32;
-        self.state.writer.next = Some(NextLine { line, erased, to_submit: left, to_end: left });
-    }
-
-    /// Queue the metadata at the end of a line whose data are all mapped.
-    fn queue_metadata(&mut self, old: &OpenLine) {
-        let units = self.shape.provision.emeta / self.shape.array.write_unit;
-        let closing = Closing { line: old.line, next: old.next, to_submit: units, to_end: units };
-        self.state.writer.closing.push_back(closing);
     }
 
     /// The host hears that a program has ended.
@@ -621,29 +530,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 self.end_flushes(synced);
             }
             Content::Start => {
-                self.line_started();
+                self.line_started(self.state.lines.heat(unit.line));
                 self.space_changed();
                 self.state.writer.step = Step::Take;
             }
             Content::End => self.metadata_programmed(unit.line),
             Content::Parity => {}
         }
-    }
-
-    /// Lose the open line, whose metadata at the start could not be written, and begin another.
-    pub(super) fn lose_line(&mut self, line: u32) {
-        self.state.lines.lose(line);
-        self.state.writer.open.begun = true;
-        self.state.writer.step = Step::Begin;
-    }
-
-    /// Take the next line out of use, of which too few chunks are good, and begin another.
-    fn retire_next(&mut self) {
-        let next = self.state.writer.next.take().expect("the line that begins");
-        self.state.writer.spare = next.erased;
-        self.state.lines.retire(next.line);
-        self.state.writer.step = Step::Begin;
-        self.space_changed();
     }
 
     /// Count what a unit has programmed.
@@ -675,39 +568,17 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// The host hears that an erase has ended.
-    pub(super) fn erased(&mut self, position: u32) {
-        let s = &mut self.state;
-        let next = s.writer.next.as_mut().expect("an erase belongs to the next line");
-        next.to_end -= 1;
-        let line = next.line;
-        s.counters.erases += 1;
-        if s.writer.erasing == Some(position) {
-            s.writer.erasing = None;
-        }
-        if self.shape.erase_semaphore {
-            self.give_lun(position);
-        }
-        let s = &mut self.state;
-        if let Some(at) = s.writer.erases_failed.iter().position(|&of| of == position) {
-            s.writer.erases_failed.swap_remove(at);
-            s.counters.erases -= 1;
-            self.erase_failed(line, position);
-        }
-        self.run_writer();
-        self.admit();
-    }
-
     /// Write the next sectors of the ring in zero time, on a drive at rest: whole units, and with `all` the rest with
     /// padding. Returns whether the drive has run out of lines.
     pub(super) fn write_at_once(&mut self, all: bool) -> bool {
         let write_unit = self.shape.array.write_unit;
         loop {
             let Some(ready) = self.state.ring.ready(write_unit, all) else { return true };
-            if self.state.writer.open.left == 0 && !self.begin_line_at_once() {
+            let heat = self.line_kind(ready.heat);
+            if self.state.writer.open[heat as usize].left == 0 && !self.begin_line_at_once(heat) {
                 return false;
             }
-            let unit = self.map_unit(&ready);
+            let unit = self.map_unit(heat, &ready);
             self.count(&unit);
             if let Content::Data { first, sectors } = unit.content {
                 self.state.ring.programmed(first, sectors);
@@ -716,68 +587,14 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Close the open line and begin the next in zero time. Returns false if there is none.
-    pub(super) fn begin_line_at_once(&mut self) -> bool {
-        self.prepare_next();
-        let Some(next) = &mut self.state.writer.next else { return false };
-        let line = next.line;
-        next.to_submit = 0;
-        next.to_end = 0;
-        if !self.state.lines.line(line).fresh {
-            self.erase_at_once(line);
-        }
-        let old = self.state.writer.open.line;
-        if self.state.lines.line(old).state == State::Open {
-            self.state.counters.programs_metadata += u64::from(self.shape.provision.emeta);
-            self.state.lines.close(old);
-        }
-        self.open_next();
-        self.skip_start();
-        self.line_started();
-        self.limits_at_once();
-        self.state.counters.programs_metadata += u64::from(self.shape.provision.smeta);
-        self.write_parity_at_once();
-        true
-    }
-
-    /// Erase the chunks of a line in zero time.
-    fn erase_at_once(&mut self, line: u32) {
-        for position in (0..self.shape.luns).filter(|&p| !self.state.lines.is_bad(line, p)) {
-            let first = self.shape.unit_at(position).0 * self.shape.planes;
-            (first..first + self.shape.planes).for_each(|plane| self.flash.erase_at_once(plane, line));
-            self.state.counters.erases += 1;
-        }
-    }
-
     /// Let `data` sectors of the open line, which is empty, hold data in order. Used by the fill.
     pub(super) fn fill_open(&mut self, data: u32) {
         let write_unit = self.shape.array.write_unit;
         let units = data.div_ceil(write_unit);
-        let open = &mut self.state.writer.open;
+        let open = &mut self.state.writer.open[Heat::Hot as usize];
         open.next += units;
         open.left -= units;
         let line = open.line;
         self.state.lines.invalidate(line, units * write_unit - data);
-    }
-
-    /// Whether a line is the one that is written next, or the one that begins and counts as free until its metadata
-    /// are on the device.
-    pub(super) fn is_next(&self, line: u32) -> bool {
-        let w = &self.state.writer;
-        w.next.as_ref().is_some_and(|next| next.line == line) || !w.open.begun && w.open.line == line
-    }
-
-    /// Whether the open line is full.
-    pub(super) fn open_is_full(&self) -> bool {
-        self.state.writer.open.left == 0
-    }
-
-    /// The first sector for data of the open line, and how many it takes from there on without a gap.
-    pub(super) fn open_room(&self) -> (Ppa, u32) {
-        let open = &self.state.writer.open;
-        let to_parity = |strides: &Strides| strides.data() - self.shape.position_of(open.next);
-        let units =
-            self.shape.strides.as_ref().map_or(open.left, |strides| to_parity(strides).min(open.left));
-        (self.shape.unit_start(open.line, open.next), units * self.shape.array.write_unit)
     }
 }

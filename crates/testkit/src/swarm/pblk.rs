@@ -13,7 +13,7 @@ use tailcut_core::ftl::config::FtlKind;
 use tailcut_core::ftl::map::Place;
 use tailcut_core::medium::{InMemory, Medium, NoData};
 use tailcut_core::nand::config::ChannelOrder;
-use tailcut_core::pblk::config::Kernel;
+use tailcut_core::pblk::config::{Kernel, SplitBy};
 use tailcut_core::pblk::lines::State as LineState;
 use tailcut_core::pblk::{Pblk, Shape};
 use tailcut_core::policy::write_gate::{Covered, WriteGateConfig, stride};
@@ -94,6 +94,7 @@ fn draw_strides(s: &mut Stream, c: &mut DeviceConfig) {
             marks_early: chance(s, 3),
             off_below: one_of(s, &[0, 0, 1_000]),
         });
+        c.pblk.hot_cold = one_of(s, &[None, Some(SplitBy::Time), Some(SplitBy::Writes)]);
     }
 }
 
@@ -358,9 +359,10 @@ impl<M: Medium> Run<M> {
         }
         let lines = self.drive.lines();
         let open = (0..lines.count()).filter(|&line| lines.line(line).state == LineState::Open);
+        // The next line of each kind, if there is one.
+        let next = 1 + usize::from(lines.split().is_some());
         match open.count() {
-            // The next line, if there is one.
-            0 | 1 => Ok(()),
+            open if open <= next => Ok(()),
             open => Err(format!("{open} lines are open on a drive that was shut down")),
         }
     }

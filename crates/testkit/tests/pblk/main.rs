@@ -2,6 +2,7 @@
 //! simulation give.
 
 mod failures;
+mod hot_cold;
 mod laws;
 mod rail;
 mod referees;

@@ -119,7 +119,7 @@ fn a_program_waits_for_reads() {
 }
 
 /// The waits of a ledger for programs and erases.
-fn behind_writes(ledger: &Ledger) -> u64 {
+pub fn behind_writes(ledger: &Ledger) -> u64 {
     let writes = Occupant::ALL
         .into_iter()
         .filter(|&occupant| Occupants::PROGRAMS.has(occupant) || Occupants::ERASES.has(occupant));

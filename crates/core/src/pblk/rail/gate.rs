@@ -27,6 +27,10 @@ pub(in super::super) enum Class {
 /// What the gate remembers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in super::super) struct Gate {
+    /// The strides: those of the open hot line, where lines differ. LUNs that belong to none pass without a gate.
+    strides: Option<Strides>,
+    /// By LUN position: whether it was marked when the strides changed, and has been since.
+    carried: Vec<bool>,
     /// By stride: LUNs that program or erase, and those among them that the gate has let pass.
     under_way: Vec<u32>,
     passed: Vec<u32>,
@@ -44,10 +48,12 @@ pub(in super::super) struct Gate {
 
 impl Gate {
     /// The gate of a drive; of one without strides it is empty.
-    pub fn new(strides: Option<&Strides>, luns: u32) -> Gate {
-        let strides = strides.map_or(0, |strides| strides.count as usize);
+    pub fn new(of: Option<&Strides>, luns: u32) -> Gate {
+        let strides = of.map_or(0, |strides| strides.count as usize);
         let luns = if strides > 0 { luns as usize } else { 0 };
         Gate {
+            strides: of.copied(),
+            carried: vec![false; luns],
             under_way: vec![0; strides],
             passed: vec![0; strides],
             marked: vec![false; luns],
@@ -69,14 +75,17 @@ impl Gate {
     ///
     /// # Errors
     /// The law that is broken.
-    pub fn audit(&self, strides: &Strides, rules: &GateRules) -> Result<(), String> {
-        for (stride, (&passed, &under_way)) in self.passed.iter().zip(&self.under_way).enumerate() {
+    pub fn audit(&self, rules: &GateRules) -> Result<(), String> {
+        let Some(strides) = &self.strides else { return Ok(()) };
+        let all = self.passed.iter().zip(&self.under_way).take(strides.count as usize);
+        for (stride, (&passed, &under_way)) in all.enumerate() {
             let members = strides.members(stride as u32);
+            let carried = members.clone().filter(|&member| self.carried[member as usize]).count() as u32;
             let marked = members.filter(|&member| self.marked[member as usize]).count() as u32;
             // One more may be marked that waits at the gate.
             let early = u32::from(rules.marks_early);
             law!(
-                passed <= strides.parities && marked <= passed + early,
+                passed <= strides.parities.max(carried) && marked <= passed + early,
                 "stride {stride}: {passed} LUNs have passed its gate and {marked} are marked"
             );
             let place = u32::from(self.has_place);
@@ -118,14 +127,13 @@ impl Gate {
     }
 
     /// Let a program or erase pass, or let it wait. What waits has its LUN's semaphore to itself.
-    fn lets_pass(
-        &mut self,
-        (strides, rules): (&Strides, &GateRules),
-        position: u32,
-        class: Class,
-        now: u64,
-    ) -> bool {
+    fn lets_pass(&mut self, rules: &GateRules, position: u32, class: Class, now: u64) -> bool {
         self.turn_window(now, rules.off_below);
+        let Some(strides) = self.strides.filter(|strides| position < strides.used()) else {
+            // Lines that had strides there are still read.
+            self.marked[position as usize] = true;
+            return true;
+        };
         let stride = strides.stride_of(position) as usize;
         let covered = rules.covers == Covered::All || class != Class::Other;
         if self.has_place || covered && !self.is_open {
@@ -155,11 +163,29 @@ impl Gate {
     }
 
     /// A program or erase has ended.
-    fn ends(&mut self, strides: &Strides, position: u32) {
-        let stride = strides.stride_of(position) as usize;
-        self.under_way[stride] -= 1;
-        if std::mem::take(&mut self.marked[position as usize]) {
-            self.passed[stride] -= 1;
+    fn ends(&mut self, position: u32) {
+        let was_marked = std::mem::take(&mut self.marked[position as usize]);
+        self.carried[position as usize] = false;
+        if let Some(strides) = self.strides.filter(|strides| position < strides.used()) {
+            let stride = strides.stride_of(position) as usize;
+            self.under_way[stride] -= 1;
+            self.passed[stride] -= u32::from(was_marked);
+        }
+    }
+
+    /// Follow these strides from now on. What `is_taken` says programs or erases goes on, and counts in its new stride.
+    pub fn follow(&mut self, strides: Strides, is_taken: impl Fn(u32) -> bool) {
+        if self.strides == Some(strides) {
+            return;
+        }
+        self.strides = Some(strides);
+        self.under_way.fill(0);
+        self.passed.fill(0);
+        self.carried.clone_from(&self.marked);
+        for position in (0..strides.used()).filter(|&position| is_taken(position)) {
+            let stride = strides.stride_of(position) as usize;
+            self.under_way[stride] += 1;
+            self.passed[stride] += u32::from(self.marked[position as usize]);
         }
     }
 }
@@ -174,8 +200,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             s.writer.waits_for = RingWait::Lun;
             return false;
         }
-        if let (Some(strides), Some(rules)) = (&self.shape.strides, &self.shape.gate)
-            && !s.gate.lets_pass((strides, rules), position, class, s.now)
+        if let Some(rules) = &self.shape.gate
+            && !s.gate.lets_pass(rules, position, class, s.now)
         {
             s.writer.waits_for = RingWait::Gate;
             return false;
@@ -188,8 +214,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     #[inline]
     pub(in super::super) fn give_lun(&mut self, position: u32) {
         self.state.writer.set_taken(position, false);
-        if let (Some(strides), Some(_)) = (&self.shape.strides, &self.shape.gate) {
-            self.state.gate.ends(strides, position);
+        if self.shape.gate.is_some() {
+            self.state.gate.ends(position);
         }
     }
 }

@@ -14,8 +14,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// The unit of parity that the open line takes next, if it is parity's turn.
     #[inline]
     pub(in super::super) fn parity_unit(&self) -> Option<u32> {
-        let strides = self.shape.strides.as_ref()?;
         let open = self.state.writer.open();
+        let strides = self.shape.strides_of(&self.state.lines, open.line)?;
         let unit = self.state.lines.unit_from(open.line, open.next);
         (unit < self.state.lines.line(open.line).end && strides.is_parity(self.shape.position_of(unit)))
             .then_some(unit)
@@ -37,7 +37,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// Whether the data of a unit of a line have parity there, all of it.
     pub(in super::super) fn has_parity(&self, line: u32, unit: u32) -> bool {
-        let Some(strides) = &self.shape.strides else { return false };
+        let Some(strides) = self.shape.strides_of(&self.state.lines, line) else { return false };
         let (lines, end) = (&self.state.lines, self.state.lines.line(line).end);
         let (stripe, position) = (unit / self.shape.luns, self.shape.position_of(unit));
         let mut parities = strides.members(strides.stride_of(position)).filter(|&m| strides.is_parity(m));

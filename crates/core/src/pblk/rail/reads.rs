@@ -2,7 +2,7 @@
 //!
 //! A host read is decided once, when pblk looks it up, sector by sector. A sector whose LUN is marked by the gate is
 //! computed from the sectors at the same place of the other members. It is read where it lies if its stride has no
-//! parity in this stripe, if only one other member is left, or if a program of this stripe or one before has failed.
+//! parity in this stripe, if only one other member is left of more, or if a program of this stripe or one before has failed.
 
 use super::failures::Reader;
 use super::strides::MOST_MEMBERS;
@@ -37,18 +37,19 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.shape.gate.is_some() && self.state.gate.is_marked(self.shape.place(sector).position)
     }
 
-    /// The sectors from which this one can be computed; `None` if it cannot, or need not be: from one other.
+    /// The sectors from which this one can be computed; `None` if it cannot, or if only one other of several is left.
     pub(in super::super) fn others(&self, sector: Ppa) -> Option<Others> {
-        let strides = self.shape.strides.as_ref()?;
         let place = self.shape.place(sector);
-        let line = self.state.lines.line(place.line);
+        let number = self.state.lines.line_at(place.index, place.position);
+        let strides = self.shape.strides_of(&self.state.lines, number)?;
+        let line = self.state.lines.line(number);
         let stripe = place.page * self.shape.luns;
-        if place.page >= line.sound || !self.has_parity(place.line, stripe + place.position) {
+        if place.page >= line.sound || !self.has_parity(number, stripe + place.position) {
             return None;
         }
         // Parity of the open line follows its data.
         let open = self.state.writer.open();
-        let written = if open.line == place.line { open.next } else { u32::MAX };
+        let written = if open.line == number { open.next } else { u32::MAX };
         let stride = strides.stride_of(place.position);
         let mut others = Others { sectors: [Ppa::NONE; MOST_MEMBERS as usize], count: 0 };
         for member in strides.members(stride).filter(|&member| member != place.position) {
@@ -56,10 +57,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             if strides.is_parity(member) && unit >= written {
                 return None;
             }
-            if self.state.lines.is_bad(place.line, member) || unit < line.start || unit >= line.end {
+            if self.state.lines.is_bad(number, member) || unit < line.start || unit >= line.end {
                 continue;
             }
-            let start = self.shape.unit_start(place.line, unit);
+            let start = self.shape.unit_start(number, unit);
             others.sectors[others.count] = start + (sector - place.unit);
             others.count += 1;
         }
@@ -70,7 +71,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             others.sectors.copy_within(at + 1..others.count, at);
             others.count -= 1;
         }
-        (others.count > 1).then_some(others)
+        // A stride with one member of data is a mirror.
+        (others.count > 1 || strides.width - strides.parities == 1).then_some(others)
     }
 
     /// Count host reads that are sent to their LUNs, for what waits at the gate for them to end.

@@ -5,12 +5,13 @@
 //! positions belong to no stride and are not used.
 
 use crate::problem::{ConfigProblem, refuse};
+use serde::{Deserialize, Serialize};
 
 /// The most members of a stride.
 pub const MOST_MEMBERS: u32 = 32;
 
 /// The strides of a drive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Strides {
     /// Members of a stride, parity included.
     pub width: u32,
@@ -61,7 +62,7 @@ impl Strides {
 
     /// The LUN positions of a stride, parity last.
     #[inline]
-    pub fn members(&self, stride: u32) -> impl Iterator<Item = u32> + use<> {
+    pub fn members(&self, stride: u32) -> impl Iterator<Item = u32> + Clone + use<> {
         let (count, end) = (self.count, self.used());
         (stride..end).step_by(count as usize)
     }

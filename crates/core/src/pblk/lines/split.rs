@@ -1,0 +1,150 @@
+//! Hot and cold lines: where they meet on the LUNs, how many chunks of them are free, and in which order they come.
+
+use super::{LineSize, Lines, LunRange, State};
+use crate::pblk::ring::Heat;
+use serde::{Deserialize, Serialize};
+
+/// Where hot and cold lines meet.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Split {
+    /// LUN positions of hot lines that are taken from now on: whole strides.
+    pub hot: u32,
+    /// LUN positions in use.
+    pub used: u32,
+    /// Members of a stride.
+    pub width: u32,
+}
+
+impl Lines {
+    /// Which kind a line is.
+    #[inline]
+    pub fn heat(&self, line: u32) -> Heat {
+        if line < self.indexes { Heat::Hot } else { Heat::Cold }
+    }
+
+    /// The chunk index of a line.
+    #[inline]
+    pub fn index(&self, line: u32) -> u32 {
+        if line < self.indexes { line } else { line - self.indexes }
+    }
+
+    /// Where hot and cold lines meet now, if there are cold lines.
+    #[inline]
+    pub fn split(&self) -> Option<Split> {
+        self.split
+    }
+
+    /// The line that has the chunk of an index on a LUN position.
+    #[inline]
+    pub fn line_at(&self, index: u32, position: u32) -> u32 {
+        let is_cold = self.split.is_some() && self.all[(self.indexes + index) as usize].luns.has(position);
+        if is_cold { self.indexes + index } else { index }
+    }
+
+    /// Take the line of a kind that has been free the longest, to erase and write it. If there are cold lines, `size` says what
+    /// one can hold that has these LUNs, and those that it refuses stay free.
+    pub fn take(
+        &mut self,
+        heat: Heat,
+        size: impl Fn(&Lines, u32, LunRange) -> Option<LineSize>,
+    ) -> Option<u32> {
+        let Some(split) = self.split else {
+            let line = self.free[0].pop_front()?;
+            self.open(line);
+            return Some(line);
+        };
+        for _ in 0..self.free[heat as usize].len() {
+            let line = self.free[heat as usize].pop_front()?;
+            let range = self.range_of(&split, line);
+            if range.count > 0
+                && let Some(size) = size(self, line, range)
+            {
+                self.all[line as usize].take_size(&size);
+                self.open(line);
+                self.recount();
+                return Some(line);
+            }
+            self.free[heat as usize].push_back(line);
+        }
+        None
+    }
+
+    /// Let a line that is free, or no longer in use, have no LUNs, if there are cold lines.
+    pub(super) fn let_go(&mut self, line: u32) {
+        if let Some(split) = self.split {
+            let none = LunRange { from: split.used, count: 0 };
+            let hot = self.heat(line) == Heat::Hot;
+            self.all[line as usize].luns = if hot { LunRange::default() } else { none };
+        }
+    }
+
+    /// The LUN positions that a free line would have if it were taken now: all that the other line of its index leaves. So
+    /// they meet elsewhere when both are free.
+    fn range_of(&self, split: &Split, line: u32) -> LunRange {
+        let index = self.index(line);
+        match self.heat(line) {
+            Heat::Hot => {
+                let cold = self.all[(self.indexes + index) as usize].luns;
+                LunRange { from: 0, count: if cold.count > 0 { cold.from } else { split.hot } }
+            }
+            Heat::Cold => {
+                let hot = self.all[index as usize].luns;
+                let from = if hot.count > 0 { hot.end() } else { split.hot };
+                LunRange { from, count: split.used - from }
+            }
+        }
+    }
+
+    /// Free chunks of each kind, those of lines that have not begun included.
+    pub fn free_of_kinds(&self) -> [u32; 2] {
+        let Some(split) = &self.split else { return [self.free_chunks, 0] };
+        let mut free = [0; 2];
+        for (line, l) in (0..).zip(&self.all) {
+            free[self.heat(line) as usize] += match l.state {
+                State::Free => {
+                    let range = self.range_of(split, line);
+                    let index = self.index(line);
+                    match self.bad.is_empty() {
+                        true => range.count,
+                        false => {
+                            let good = |&position: &u32| !self.is_chunk_bad(index, position);
+                            (range.from..range.end()).filter(good).count() as u32
+                        }
+                    }
+                }
+                State::Lost => l.chunks,
+                State::Open if !l.begun => l.chunks,
+                State::Open | State::Closed | State::Victim | State::Bad => 0,
+            };
+        }
+        free
+    }
+
+    /// Count the free chunks anew, if there are cold lines.
+    pub(super) fn recount(&mut self) {
+        if self.split.is_some() {
+            self.free_chunks = self.free_of_kinds().iter().sum();
+        }
+    }
+
+    /// Let lines that are taken from now on meet elsewhere.
+    pub fn set_split(&mut self, hot: u32) {
+        if let Some(split) = &mut self.split {
+            split.hot = hot;
+            self.recount();
+        }
+    }
+
+    /// Note that a cold line begins while a hot one is open.
+    pub fn begins_beside(&mut self, cold: u32, hot: u32) {
+        let sequence = self.all[hot as usize].sequence;
+        self.all[cold as usize].sequence = sequence;
+    }
+
+    /// The order of lines in which later data win: a cold line comes before the hot line that was open when it began, and
+    /// behind all lines closed before. A sector of a line may move to a later line alone.
+    pub fn order(&self, line: u32) -> (u64, bool, u64) {
+        let l = &self.all[line as usize];
+        (l.sequence, self.heat(line) == Heat::Hot, l.minor)
+    }
+}

@@ -1,0 +1,169 @@
+//! RAIL-HC: users write to hot LUNs, and collection to cold ones.
+//!
+//! A hot line has the first LUNs: its data have parity, and its programs take turns. A cold line has the last LUNs, without
+//! parity and without a gate: reads of cold data wait for programs. The share of hot LUNs follows from the write
+//! amplification of the last sectors written, and holds for lines that are taken from then on. Nothing is copied: older
+//! lines keep their LUNs and strides, so that reads go round LUNs that have become cold.
+//!
+//! The gate follows the strides of the open hot line. It covers all programs on its LUNs, those of a cold line too whose
+//! LUNs were taken under another share. Collection writes to the hot line if there is no room for a cold one, and with
+//! sectors of a line that is later than the open cold line: the last copy of a sector must be in the latest line
+//! ([`super::super::lines::Lines::order`]).
+
+use super::strides::Strides;
+use crate::medium::Medium;
+use crate::observer::Observer;
+use crate::pblk::config::SplitBy;
+use crate::pblk::drive::Pblk;
+use crate::pblk::lines::{Group, Line, Lines, LunRange};
+use crate::pblk::ring::Heat;
+use serde::{Deserialize, Serialize};
+
+/// Sectors written after which the share of hot LUNs is looked at again; on a drive with less than eight times as many, an
+/// eighth of its sectors.
+const PERIOD: u64 = 1_000_000;
+
+/// Sectors written since the share was looked at last.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(in super::super) struct Mix {
+    users: u64,
+    collected: u64,
+}
+
+/// The fewest hot LUNs: an eighth of those in use, in whole strides.
+pub(in super::super) fn least_hot(strides: &Strides) -> u32 {
+    (strides.used() / 8).next_multiple_of(strides.width).max(strides.width)
+}
+
+/// The number of hot LUNs for a write amplification, in whole strides. `strides` are those of a drive whose LUNs are all
+/// hot.
+fn hot_luns(by: SplitBy, strides: &Strides, amplification: f64) -> u32 {
+    let (width, parities) = (f64::from(strides.width), f64::from(strides.parities));
+    let share = match by {
+        SplitBy::Time => {
+            let slower = width * width / ((width - parities) * parities);
+            slower / (slower + amplification - 1.0)
+        }
+        SplitBy::Writes => 1.0 / amplification,
+    };
+    let all = f64::from(strides.used());
+    let cold = libm::ceil(all * (1.0 - share) - 1e-9) as u32;
+    let hot = strides.used().saturating_sub(cold);
+    (hot - hot % strides.width).max(least_hot(strides))
+}
+
+impl Mix {
+    /// Count sectors that are mapped. After `period` of them the write amplification is returned, without end if users have
+    /// written nothing.
+    #[inline]
+    fn count(&mut self, users: u32, collected: u32, period: u64) -> Option<f64> {
+        self.users += u64::from(users);
+        self.collected += u64::from(collected);
+        let all = self.users + self.collected;
+        (all >= period).then(|| {
+            let users = std::mem::take(self).users;
+            all as f64 / users as f64
+        })
+    }
+}
+
+impl Lines {
+    /// Which line takes a sector that collection moves from a line.
+    #[inline]
+    pub(in super::super) fn heat_of_move(&self, from: u32, open_cold: Option<u32>) -> Heat {
+        match (self.split(), open_cold) {
+            (None, _) => Heat::Hot,
+            (Some(_), Some(open)) if self.order(from) > self.order(open) => Heat::Hot,
+            // A cold line that begins later comes behind all that are closed now.
+            (Some(_), _) => Heat::Cold,
+        }
+    }
+
+    /// The victim of a list: of both kinds the line that frees most for what must move, and of two alike the cold one.
+    pub(in super::super) fn best_of(&self, group: Group) -> Option<u32> {
+        let hot = self.fewest_valid(Heat::Hot, group);
+        if self.split().is_none() {
+            return hot;
+        }
+        let (Some(hot), Some(cold)) = (hot, self.fewest_valid(Heat::Cold, group)) else {
+            return hot.or_else(|| self.fewest_valid(Heat::Cold, group));
+        };
+        let [of_hot, of_cold] = [hot, cold].map(|line| self.line(line));
+        let share = |a: &Line, b: &Line| u64::from(a.valid) * u64::from(b.sectors);
+        Some(if share(of_hot, of_cold) < share(of_cold, of_hot) { hot } else { cold })
+    }
+
+    /// The line to collect if one kind has no further line; `has_next` says by kind whether it has. If users have none, a hot
+    /// line will do whose sectors are all valid, as long as a cold line can take them. If collection has none, it would
+    /// write where users do, and what it moves there takes S' times as long: a cold line will do that costs less.
+    pub(in super::super) fn urgent_victim(
+        &self,
+        strides: &Strides,
+        has_next: [bool; 2],
+    ) -> Option<(Group, u32)> {
+        let (split, [hot, cold]) = (self.split()?, has_next);
+        let of = |heat: Heat, more: Option<Group>| {
+            let mut groups = Group::FOR_SPACE.into_iter().chain(more);
+            groups.find_map(|group| Some((group, self.fewest_valid(heat, group)?)))
+        };
+        if !hot {
+            return of(Heat::Hot, cold.then_some(Group::Empty));
+        }
+        if cold || split.hot == split.used {
+            return None;
+        }
+        // To free a sector of a line of which a share v is valid, 1 / (1 - v) sectors are written.
+        let (width, parities) = (strides.width, strides.parities);
+        let is_cheap = |line: &Line| {
+            let invalid = u64::from(line.sectors - line.valid);
+            invalid * u64::from(width * width)
+                > u64::from(line.sectors) * u64::from((width - parities) * parities)
+        };
+        of(Heat::Cold, None).filter(|&(_, line)| is_cheap(self.line(line)))
+    }
+}
+
+impl<O: Observer, M: Medium> Pblk<O, M> {
+    /// Count sectors that are mapped, and look at the share of hot LUNs when it is time.
+    #[inline]
+    pub(in super::super) fn note_written(&mut self, users: u32, collected: u32) {
+        let (Some(by), Some(strides)) = (self.shape.hot_cold, &self.shape.strides) else { return };
+        let all = u64::from(self.shape.array.lines) * u64::from(self.shape.line_sectors);
+        let s = &mut self.state;
+        if let Some(amplification) = s.mix.count(users, collected, PERIOD.min(all / 8)) {
+            let hot = hot_luns(by, strides, amplification);
+            if s.lines.split().is_some_and(|split| split.hot != hot) {
+                s.lines.set_split(hot);
+            }
+        }
+    }
+
+    /// Let the gate follow the strides of a hot line on these LUNs, which takes data from now on.
+    pub(in super::super) fn gate_follows(&mut self, luns: LunRange) {
+        if let (Some(_), Some(strides)) = (&self.shape.gate, self.shape.strides_on(Heat::Hot, luns)) {
+            let s = &mut self.state;
+            s.gate.follow(strides, |position| s.writer.is_taken(position));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strides(luns: u32, width: u32, parities: u32) -> Strides {
+        Strides::new(luns, width, parities).expect("strides")
+    }
+
+    /// 128 LUNs in strides of four: by time the hot share is 5.33 / (4.33 + W), and by writes 1 / W; cold LUNs are rounded up.
+    #[test]
+    fn shares_of_hot_luns() {
+        let s = strides(128, 4, 1);
+        let by_time = [1.0, 2.3, 3.2, 4.1, 5.0].map(|w| hot_luns(SplitBy::Time, &s, w));
+        assert_eq!(by_time, [128, 100, 88, 80, 72]);
+        let by_writes = [1.0, 2.3, 5.0, f64::INFINITY].map(|w| hot_luns(SplitBy::Writes, &s, w));
+        assert_eq!(by_writes, [128, 52, 24, 16]);
+        assert_eq!(hot_luns(SplitBy::Time, &strides(8, 4, 1), 5.0), 4);
+        assert_eq!(hot_luns(SplitBy::Time, &strides(128, 5, 2), 2.0), 100);
+    }
+}

@@ -1,0 +1,297 @@
+//! The life of a line in the writer: it is prepared, erased, opened, begun and closed.
+
+use super::{Chunk, Closing, METADATA_BUFFERS, NextLine, OpenLine, Step, Unit, Writer};
+use crate::containers::NONE;
+use crate::flash::FlashCommand;
+use crate::medium::Medium;
+use crate::nand::OpKind;
+use crate::observer::Observer;
+use crate::pblk::drive::Pblk;
+use crate::pblk::interface::Work;
+use crate::pblk::lines::State;
+use crate::pblk::provision::Provision;
+use crate::pblk::rail::gate::Class;
+use crate::pblk::ring::Heat;
+use crate::pblk::writer::Content;
+use tailcut_units::Occupant;
+
+impl Chunk {
+    /// The chunk with this number.
+    pub fn of(number: u32) -> Chunk {
+        Chunk { heat: Heat::ALL[(number & 1) as usize], position: number >> 1 }
+    }
+
+    /// The number of a chunk.
+    fn number(self) -> u32 {
+        self.position << 1 | self.heat as u32
+    }
+}
+
+impl Writer {
+    /// Lines of the other kind that are open: each has a pair of buffers for its metadata.
+    fn open_besides(&self, heat: Heat) -> usize {
+        self.open
+            .iter()
+            .zip(Heat::ALL)
+            .filter(|(open, of)| *of != heat && open.line != NONE && !open.ended)
+            .count()
+    }
+}
+
+impl<O: Observer, M: Medium> Pblk<O, M> {
+    /// Open the first line of a new device, whose metadata are there when the first command comes.
+    pub(in super::super) fn open_first_line(&mut self) {
+        self.prepare_next(Heat::Hot);
+        self.open_next(Heat::Hot);
+        self.skip_start(Heat::Hot);
+        self.line_started(Heat::Hot);
+        self.write_parity_at_once();
+        self.limits_at_once();
+    }
+
+    /// The line that takes sectors of a kind now: without room for a cold line collection writes where users do.
+    #[inline]
+    pub(super) fn line_kind(&mut self, heat: Heat) -> Heat {
+        if heat == Heat::Hot || self.state.writer.open[heat as usize].left > 0 {
+            return heat;
+        }
+        self.prepare_next(heat);
+        if self.state.writer.has_next(heat) { heat } else { Heat::Hot }
+    }
+
+    /// The erase that goes with data of a kind on a LUN position, if the next lines have any left: there, or else where the
+    /// open line of the kind has no chunk.
+    pub(super) fn erase_with(&self, heat: Heat, position: u32) -> Option<Chunk> {
+        let w = &self.state.writer;
+        let waits = |of: &Heat, position: u32| {
+            let next = w.next[*of as usize].as_ref();
+            next.is_some_and(|next| next.to_submit > 0 && !next.erased[position as usize])
+        };
+        if let Some(heat) = Heat::ALL.into_iter().find(|of| waits(of, position)) {
+            return Some(Chunk { heat, position });
+        }
+        w.next[heat as usize].as_ref().filter(|next| next.to_submit > 0)?;
+        let open = w.open[heat as usize].line;
+        let elsewhere = |&other: &u32| waits(&heat, other) && self.state.lines.is_bad(open, other);
+        let position = (0..self.shape.luns).find(elsewhere)?;
+        Some(Chunk { heat, position })
+    }
+
+    /// Submit an erase of a next line behind the program of its LUN.
+    pub(super) fn submit_erase_after(&mut self, erase: Chunk, data: (Heat, u32)) -> bool {
+        if self.shape.erase_semaphore && !self.take_lun(erase.position, Class::Erase) {
+            return false;
+        }
+        self.submit_erase(erase);
+        self.state.writer.step = Step::Metadata(data);
+        true
+    }
+
+    fn submit_erase(&mut self, chunk: Chunk) {
+        let Chunk { heat, position } = chunk;
+        let next = self.state.writer.next[heat as usize].as_mut().expect("an erase belongs to the next line");
+        debug_assert!(!next.erased[position as usize]);
+        next.erased[position as usize] = true;
+        next.to_submit -= 1;
+        let line = next.line;
+        let op = self.flash.order(FlashCommand {
+            kind: OpKind::Erase,
+            occupant: Occupant::Erase,
+            owner: Work::Erase(chunk.number()).into(),
+            unit: self.shape.unit_at(position),
+            planes: self.shape.all_planes(),
+            block: self.shape.index_of(line),
+            extent: line,
+            ..FlashCommand::BLANK
+        });
+        self.pass_write(op, 0, 0);
+    }
+
+    /// Begin the next line: wait for a buffer for its metadata, then erase what is left of it.
+    pub(super) fn begin_line(&mut self, heat: Heat) -> bool {
+        self.prepare_next(heat);
+        if self.state.writer.next[heat as usize].is_none() {
+            // Only a freed line can help.
+            return false;
+        }
+        let w = &self.state.writer;
+        if w.closing.len() + w.open_besides(heat) + 1 >= METADATA_BUFFERS {
+            // Nothing else would send what these lines wait for.
+            let Some(at) = self.waiting_metadata(None) else { return false };
+            self.take_metadata(at);
+            return true;
+        }
+        self.state.writer.step = Step::EraseRest(heat);
+        true
+    }
+
+    /// Erase the chunks of the next line that are left, one after the other, and wait for all.
+    pub(super) fn erase_rest(&mut self, heat: Heat) -> bool {
+        let next = self.state.writer.next[heat as usize].as_ref().expect("the line that begins");
+        if self.state.writer.erasing.is_some() {
+            return false;
+        }
+        if next.to_submit > 0 {
+            let left = next.erased.iter().position(|&erased| !erased).expect("one is left");
+            let chunk = Chunk { heat, position: left as u32 };
+            if !self.shape.erase_semaphore || self.take_lun(chunk.position, Class::Erase) {
+                self.state.writer.erasing = Some(chunk);
+                self.submit_erase(chunk);
+            }
+            return false;
+        }
+        if next.to_end > 0 {
+            return false;
+        }
+        let l = self.state.lines.line(next.line);
+        if !Provision::can_use(&self.shape.array, l.chunks, l.capacity) {
+            self.retire_next(heat);
+            return true;
+        }
+        let old = self.state.writer.open[heat as usize].clone();
+        self.open_next(heat);
+        // The old line is lost if its metadata at the start could not be written.
+        if old.line != NONE && self.state.lines.line(old.line).state == State::Open && !old.ended {
+            self.queue_metadata(&old);
+        }
+        let line = self.state.writer.open[heat as usize].line;
+        let unit = self.skip_start(heat);
+        let id = self.state.writer.units.take();
+        self.state.writer.units[id] = Unit::without_sectors(Content::Start, line, unit);
+        self.state.writer.step = Step::Submit(id);
+        self.state.writer.then = Step::Started;
+        true
+    }
+
+    /// Let the next line of a kind be the one that data go to.
+    fn open_next(&mut self, heat: Heat) {
+        let next = self.state.writer.next[heat as usize].take().expect("a line is prepared");
+        self.state.writer.spare = next.erased;
+        let line = next.line;
+        let l = self.state.lines.line(line);
+        let (left, luns) = (l.capacity / self.shape.array.write_unit, l.luns);
+        self.state.writer.open[heat as usize] = OpenLine { line, next: 0, left, ended: false };
+        match heat {
+            Heat::Hot => self.gate_follows(luns),
+            Heat::Cold => {
+                let hot = self.state.writer.open().line;
+                self.state.lines.begins_beside(line, hot);
+            }
+        }
+    }
+
+    /// The metadata at the start of the open line of a kind are on the device: count it out of the free ones, and take the next.
+    pub(super) fn line_started(&mut self, heat: Heat) {
+        self.state.lines.begin(self.state.writer.open[heat as usize].line);
+        self.prepare_next(heat);
+    }
+
+    /// Pass over the metadata at the start of the open line of a kind. Returns their unit.
+    fn skip_start(&mut self, heat: Heat) -> u32 {
+        self.state.writer.open[heat as usize].left += 1;
+        self.next_unit(heat)
+    }
+
+    /// Take the next line of a kind from the free ones, if there is none and one is free.
+    pub(in super::super) fn prepare_next(&mut self, heat: Heat) {
+        if self.state.writer.next[heat as usize].is_some() {
+            return;
+        }
+        let shape = &self.shape;
+        let taken = self.state.lines.take(heat, |lines, line, luns| {
+            let size = shape.size_of(heat, luns, |position| lines.is_chunk_bad(lines.index(line), position));
+            Provision::can_use(&shape.array, size.chunks, size.capacity).then_some(size)
+        });
+        let Some(line) = taken else { return };
+        let fresh = self.state.lines.line(line).fresh;
+        let mut erased = std::mem::take(&mut self.state.writer.spare);
+        erased.clear();
+        erased.extend((0..self.shape.luns).map(|position| fresh || self.state.lines.is_bad(line, position)));
+        let left = erased.iter().filter(|&&erased| !erased).count() as u32;
+        self.state.writer.next[heat as usize] =
+            Some(NextLine { line, erased, to_submit: left, to_end: left });
+    }
+
+    /// Queue the metadata at the end of a line whose data are all mapped.
+    pub(super) fn queue_metadata(&mut self, old: &OpenLine) {
+        let units = self.state.lines.line(old.line).metadata;
+        let closing = Closing { line: old.line, next: old.next, to_submit: units, to_end: units };
+        self.state.writer.closing.push_back(closing);
+    }
+
+    /// Lose an open line whose metadata at the start could not be written, and begin another.
+    pub(in super::super) fn lose_line(&mut self, line: u32) {
+        let heat = self.state.lines.heat(line);
+        self.state.lines.lose(line);
+        self.state.writer.step = Step::Begin(heat);
+    }
+
+    /// Take the next line of a kind out of use, of which too few chunks are good, and begin another.
+    fn retire_next(&mut self, heat: Heat) {
+        let next = self.state.writer.next[heat as usize].take().expect("the line that begins");
+        self.state.writer.spare = next.erased;
+        self.state.lines.retire(next.line);
+        self.state.writer.step = Step::Begin(heat);
+        self.space_changed();
+    }
+
+    /// The host hears that an erase has ended.
+    pub(in super::super) fn erased(&mut self, number: u32) {
+        let chunk = Chunk::of(number);
+        let s = &mut self.state;
+        let next = s.writer.next[chunk.heat as usize].as_mut().expect("an erase belongs to the next line");
+        next.to_end -= 1;
+        let line = next.line;
+        s.counters.erases += 1;
+        if s.writer.erasing == Some(chunk) {
+            s.writer.erasing = None;
+        }
+        if self.shape.erase_semaphore {
+            self.give_lun(chunk.position);
+        }
+        let s = &mut self.state;
+        if let Some(at) = s.writer.erases_failed.iter().position(|&of| of == chunk) {
+            s.writer.erases_failed.swap_remove(at);
+            s.counters.erases -= 1;
+            self.erase_failed(line, chunk.position);
+        }
+        self.run_writer();
+        self.admit();
+    }
+
+    /// Close the open line of a kind and begin the next in zero time. Returns false if there is none.
+    pub(in super::super) fn begin_line_at_once(&mut self, heat: Heat) -> bool {
+        self.prepare_next(heat);
+        let Some(next) = &mut self.state.writer.next[heat as usize] else { return false };
+        let line = next.line;
+        next.to_submit = 0;
+        next.to_end = 0;
+        if !self.state.lines.line(line).fresh {
+            self.erase_at_once(line);
+        }
+        let write_unit = self.shape.array.write_unit;
+        let old = self.state.writer.open[heat as usize].line;
+        if old != NONE && self.state.lines.line(old).state == State::Open {
+            let metadata = self.state.lines.line(old).metadata * write_unit;
+            self.state.counters.programs_metadata += u64::from(metadata);
+            self.state.lines.close(old);
+        }
+        self.open_next(heat);
+        self.skip_start(heat);
+        self.line_started(heat);
+        self.limits_at_once();
+        self.state.counters.programs_metadata += u64::from(write_unit);
+        self.write_parity_at_once();
+        true
+    }
+
+    /// Erase the chunks of a line in zero time.
+    fn erase_at_once(&mut self, line: u32) {
+        let index = self.shape.index_of(line);
+        for position in (0..self.shape.luns).filter(|&p| !self.state.lines.is_bad(line, p)) {
+            let first = self.shape.unit_at(position).0 * self.shape.planes;
+            (first..first + self.shape.planes).for_each(|plane| self.flash.erase_at_once(plane, index));
+            self.state.counters.erases += 1;
+        }
+    }
+}
