@@ -48,6 +48,7 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "hpca24/ultra-large",
     "tos22/pblk",
     "tos22/fig4",
+    "tos22/fig6",
     "tos22/maxima",
     "composed/erases",
     "composed/together",
