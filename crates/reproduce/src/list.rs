@@ -52,6 +52,8 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "tos22/fig6",
     "tos22/fig7",
     "tos22/maxima",
+    "tos22/requests",
+    "tos22/raid6",
     "composed/erases",
     "composed/together",
     "composed/suspension",
