@@ -93,6 +93,9 @@ pub struct Ring {
 }
 
 impl Ring {
+    /// A part of a unit waits for more to come until this part of the ring is behind it.
+    pub const OLD_PART: u32 = 4;
+
     /// An empty ring of `size` slots, a power of two, of which `back` stay free.
     pub fn new(size: u32, back: u32) -> Ring {
         debug_assert!(size.is_power_of_two() && back < size);
@@ -227,7 +230,7 @@ impl Ring {
             let first = waiting.first;
             let sectors = waiting.count.min(unit);
             let part = || {
-                let is_old = self.filled - first > self.size() / 4;
+                let is_old = self.filled - first > self.size() / u64::from(Ring::OLD_PART);
                 sectors > 0 && (all || is_old || self.flush_to.is_some_and(|to| to >= first))
             };
             (sectors == unit || part()).then(|| (first, Ready { heat, sectors, padding: unit - sectors }))

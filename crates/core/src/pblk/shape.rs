@@ -6,7 +6,7 @@ use super::lines::{LineSize, Lines, LunRange, Split};
 use super::provision::{Provision, emeta};
 use super::rail::hot_cold::least_hot;
 use super::rail::strides::Strides;
-use super::ring::Heat;
+use super::ring::{Heat, Ring};
 use crate::address::{BusyUnit, Ppa};
 use crate::config::{DeviceConfig, HostConfig};
 use crate::divider::Divider;
@@ -186,9 +186,7 @@ impl Shape {
             return refuse("ftl.over_provisioning", problem);
         }
         let most_write = provision.ring - 1 - provision.back;
-        // Less than a unit of each kind may wait for more to come.
-        let kinds = 1 + u32::from(c.pblk.hot_cold.is_some());
-        let least = MOST_VECTOR + kinds * (write_unit - 1);
+        let least = MOST_VECTOR + parts_waiting(c.pblk.hot_cold, provision.ring, write_unit);
         if most_write < least {
             let problem = format!(
                 "{} entries, of which {} stay free behind what is written, hold no request of {MOST_VECTOR} sectors behind a part of a write unit: set it to {} or more",
@@ -402,9 +400,9 @@ impl Shape {
         blocks
     }
 
-    /// The most sectors that may wait in the ring for more to come: less than a unit of each kind.
+    /// The most sectors that a part of a unit may keep in the ring while it waits for more to come.
     pub fn parts_waiting(&self) -> u32 {
-        (1 + u32::from(self.hot_cold.is_some())) * (self.array.write_unit - 1)
+        parts_waiting(self.hot_cold, self.provision.ring, self.array.write_unit)
     }
 
     /// Largest number of sectors that one command of the host touches.
@@ -416,6 +414,12 @@ impl Shape {
     pub fn host_bytes(&self) -> u64 {
         u64::from(self.sectors) * SECTOR
     }
+}
+
+/// The most sectors that a part of a unit may keep in the ring while it waits for more to come: less than a unit, or what
+/// may be behind it of the other kind.
+fn parts_waiting(hot_cold: Option<SplitBy>, ring: u32, write_unit: u32) -> u32 {
+    if hot_cold.is_some() { ring / Ring::OLD_PART + write_unit } else { write_unit - 1 }
 }
 
 /// Refuse what no drive can have, and what pblk cannot have.
