@@ -425,11 +425,11 @@ impl Medium for InMemory {
         s.held.set_all(self.size.unit_bytes);
     }
 
-    fn cancels(&self, ppas: &[Ppa]) -> bool {
+    fn cancels(&self, units: &[(Ppa, u8)]) -> bool {
         let mut sum = Accumulator::new(self.size.unit_bytes);
-        for &ppa in ppas {
+        for &(ppa, factor) in units {
             match self.pages.unit(ppa) {
-                Some(unit) => sum.add_unit(&unit, 1),
+                Some(unit) => sum.add_unit(&unit, factor),
                 None => return false,
             }
         }

@@ -179,8 +179,8 @@ pub trait Medium {
     /// Fill the missing bytes of a slot from an accumulator, which must equal the unit at this
     /// address.
     fn complete_xor(&mut self, acc: u32, slot: u32, ppa: Ppa) {}
-    /// Whether the units at these addresses cancel out: the members of a stripe and its parity.
-    fn cancels(&self, ppas: &[Ppa]) -> bool {
+    /// Whether the units at these addresses, times their factors, cancel out: the members of a stripe and its parity.
+    fn cancels(&self, units: &[(Ppa, u8)]) -> bool {
         true
     }
 }

@@ -129,6 +129,9 @@ fn two_members_are_rebuilt_from_two_parities() {
     assert_eq!(q.to_vec(UNIT)[9], sum([11, 12, 77].map(|value| bytes(value)[9])));
     assert_eq!(q.oob.lpns, sum([11, 12, 77]).into());
     let members = [0, 8, 16].map(Ppa);
+    let shares: Vec<(Ppa, u8)> = members.into_iter().zip([1, 2, 4]).collect();
+    assert!(m.cancels(&[&shares[..], &[(Ppa(25), 1)]].concat()));
+    assert!(!m.cancels(&[&shares[..], &[(Ppa(24), 1)]].concat()));
     for (target, other) in [(0u32, 1u32), (1, 0), (1, 2), (2, 0)] {
         let third = 3 - target - other;
         let over = power(target) ^ power(other);

@@ -7,6 +7,7 @@ use super::limiter::Limiter;
 use super::lines::{Lines, State as LineState};
 use super::rail::failures::AllWanted;
 use super::rail::gate::Gate;
+use super::rail::reads::Others;
 use super::ring::Ring;
 use super::shape::Shape;
 use super::writer::Writer;
@@ -65,7 +66,7 @@ pub(super) struct State {
     pub collector: Collector,
     pub gate: Gate,
     /// Sectors of reads that are computed from others, where the medium holds data: request, sector, the others.
-    pub rebuilds: Vec<(u32, Ppa, Vec<Ppa>)>,
+    pub rebuilds: Vec<(u32, Ppa, Others)>,
     /// Sectors that commands read, on a drive with strides that can fail.
     pub wanted: AllWanted,
     /// Whether a command has come. Before, a drive is made to have a past in zero time.

@@ -5,6 +5,7 @@
 //! stride program or erase at once (`gate`, by the policy `write_gate`). Reads of the others are computed from the rest
 //! of their strides (`reads`), and so is what cannot be read (`failures`).
 
+mod equations;
 pub(super) mod failures;
 pub(super) mod gate;
 pub(super) mod parity;
