@@ -333,14 +333,16 @@ impl Lines {
             Group::WriteError
         } else if l.valid == 0 {
             Group::Full
+        } else if l.valid == l.capacity {
+            // Linux asks for this last. With two parities, or many bad chunks, all that a line can hold may be less than
+            // half of it, and such lines would be collected for nothing, without end.
+            Group::Empty
         } else if l.valid < self.sectors / 4 {
             Group::High
         } else if l.valid < self.sectors / 2 {
             Group::Mid
-        } else if l.valid < l.capacity {
-            Group::Low
         } else {
-            Group::Empty
+            Group::Low
         };
         if l.group == Some(group) {
             return false;
