@@ -3,6 +3,7 @@
 
 mod failures;
 mod laws;
+mod raid6;
 mod rail;
 mod referees;
 mod snapshots;
