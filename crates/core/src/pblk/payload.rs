@@ -201,6 +201,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         for member in strides.members(strides.stride_of(position)).filter(|&m| !strides.is_parity(m)) {
             let of = unit.unit - position + member;
             let (start, share) = (self.shape.unit_start(unit.line, of), strides.share_at(position, member));
+            // A chunk that is bad now may have been the last of its LUN that was written, in an earlier life of this line.
+            if !units.counts(of) {
+                continue;
+            }
             match self.state.writer.stripe_places[member as usize] {
                 Some((line, at, first, sectors)) if (line, at) == (unit.line, of) => {
                     for (acc, place) in (base..).zip(self.state.ring.places(first, sectors)) {
@@ -210,7 +214,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                     }
                 }
                 // The past has left it on flash.
-                _ if units.counts(of) && !self.state.lines.has_given_up(unit.line, member) => {
+                _ if !self.state.lines.has_given_up(unit.line, member) => {
                     (0..write_unit).for_each(|at| self.medium.xor_flash_times(base + at, start + at, share));
                 }
                 _ => {}

@@ -25,7 +25,7 @@ impl Raid {
     /// A filled drive of which LUNs at these positions die at these times.
     fn new(deaths: &[(u32, &str)]) -> Raid {
         let sets =
-            ["geometry.channels=4", "geometry.dies_per_chip=2", "geometry.pages=128", "pblk.parities=2"];
+            ["geometry.channels=4", "geometry.dies_per_chip=2", "geometry.blocks=48", "pblk.parities=2"];
         let mut config = config_of("tiny-pblk", "rail", &sets);
         assert_eq!((config.geometry.channels, config.pblk.stride), (CHANNELS, Some(WIDTH)));
         let fault = |(position, at): &(u32, &str)| {
