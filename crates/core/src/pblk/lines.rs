@@ -68,6 +68,8 @@ pub struct Line {
     pub start: u32,
     /// The first write unit of the metadata at its end, or one before it on a bad chunk.
     pub end: u32,
+    /// The same while no chunk is given up.
+    whole_end: u32,
     /// What keeps it from being freed: its life up to collection, sectors in the ring, reads, sectors being moved.
     pub references: u32,
     /// Sectors mapped to it whose ring slots are not used again yet.
@@ -135,6 +137,7 @@ impl Lines {
             Line {
                 start,
                 end,
+                whole_end: end,
                 state: if good.is_some() { State::Free } else { State::Bad },
                 sequence: 0,
                 valid: 0,
@@ -227,7 +230,7 @@ impl Lines {
         debug_assert_eq!(l.state, State::Open);
         self.free_chunks -= l.chunks - size.chunks;
         (l.chunks, l.capacity, l.valid) = (size.chunks, size.capacity, size.capacity);
-        (l.start, l.end) = (size.start, size.end);
+        (l.start, l.end, l.whole_end) = (size.start, size.end, size.end);
     }
 
     /// Give up the rest of a chunk of the open line, if its metadata have room without it. `next`: the first unit of the
@@ -310,6 +313,7 @@ impl Lines {
         line.sound = u32::MAX;
         line.unreadable = false;
         line.given_up.clear();
+        line.end = line.whole_end;
         Some(number)
     }
 
@@ -524,6 +528,33 @@ mod tests {
         assert!(l.invalidate(line, 1), "nothing is valid");
         assert_eq!((group(&l), l.first(Group::Full)), (Some(Group::Full), Some(line)));
         l.audit().expect("sound");
+    }
+
+    /// A line that is full of valid sectors gains nothing, even where its parity takes more than half of it.
+    #[test]
+    fn a_full_line_that_holds_little_is_not_collected_for_space() {
+        let size = LineSize { chunks: 4, capacity: 40, start: 1, end: 10 };
+        let mut l = Lines::new(100, 4, Vec::new(), std::iter::repeat_n(Some(size), 1));
+        let line = close(&mut l);
+        assert_eq!(l.line(line).group, Some(Group::Empty));
+        l.invalidate(line, 1);
+        assert_eq!(l.line(line).group, Some(Group::Mid));
+    }
+
+    /// A chunk that is given up moves the metadata at the end. When the line is used again, they are where they were.
+    #[test]
+    fn the_end_of_a_line_is_that_of_its_chunks() {
+        let mut l = lines(1);
+        let line = l.take().expect("a free line");
+        assert_eq!(l.give_up_if_room((line, 3), (2, 12), 2, |_| true), Some(5));
+        assert_eq!(l.line(line).end, 9);
+        l.close(line);
+        l.invalidate(line, 90);
+        l.choose(line);
+        assert!(l.release(line, 1));
+        l.free_up(line);
+        assert_eq!((l.take(), l.line(line).end), (Some(line), 10));
+        assert!(!l.has_given_up(line, 3));
     }
 
     #[test]
