@@ -1,8 +1,10 @@
 //! Strides with two parities: any two members are computed from the others, with their bytes.
 
-use crate::stage::{SECTOR, config_of};
+use crate::stage::{SECTOR, Stage, config_of};
 use std::collections::BTreeSet;
 use tailcut_core::address::Lpn;
+use tailcut_core::device::OpKind;
+use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::map::Place;
 use tailcut_core::medium::{InMemory, Medium, filled_bytes};
 use tailcut_core::pblk::Pblk;
@@ -14,6 +16,22 @@ const CHANNELS: u32 = 4;
 const LUNS: u32 = 2 * CHANNELS;
 const WIDTH: u32 = 4;
 
+/// The die of a LUN position, as faults name it.
+fn die(position: u32) -> u32 {
+    position % CHANNELS * (LUNS / CHANNELS) + position / CHANNELS
+}
+
+/// A small drive on which LUNs at these positions die at these times.
+fn config(deaths: &[(u32, &str)]) -> DeviceConfig {
+    let sets = ["geometry.channels=4", "geometry.dies_per_chip=2", "geometry.blocks=48", "pblk.parities=2"];
+    let mut config = config_of("tiny-pblk", "rail", &sets);
+    assert_eq!((config.geometry.channels, config.pblk.stride), (CHANNELS, Some(WIDTH)));
+    let fault =
+        |&(position, at): &(u32, &str)| format!("die={}@{at}", die(position)).parse().expect("a fault");
+    config.fault = deaths.iter().map(fault).collect();
+    config
+}
+
 /// A drive with bytes, and what its sectors should hold: the write that wrote each last, or none for what the fill put
 /// there.
 struct Raid {
@@ -22,18 +40,9 @@ struct Raid {
 }
 
 impl Raid {
-    /// A filled drive of which LUNs at these positions die at these times.
-    fn new(deaths: &[(u32, &str)]) -> Raid {
-        let sets =
-            ["geometry.channels=4", "geometry.dies_per_chip=2", "geometry.blocks=48", "pblk.parities=2"];
-        let mut config = config_of("tiny-pblk", "rail", &sets);
-        assert_eq!((config.geometry.channels, config.pblk.stride), (CHANNELS, Some(WIDTH)));
-        let fault = |(position, at): &(u32, &str)| {
-            let die = position % CHANNELS * (LUNS / CHANNELS) + position / CHANNELS;
-            format!("die={die}@{at}").parse().expect("a fault")
-        };
-        config.fault = deaths.iter().map(fault).collect();
-        let mut drive = Pblk::with_medium(&config, 1, (), InMemory::new()).unwrap_or_else(|e| panic!("{e}"));
+    /// A filled drive.
+    fn new(config: &DeviceConfig) -> Raid {
+        let mut drive = Pblk::with_medium(config, 1, (), InMemory::new()).unwrap_or_else(|e| panic!("{e}"));
         let sectors = drive.host_bytes() / SECTOR * 7 / 10;
         drive.fill(sectors * SECTOR);
         drive.wear_in();
@@ -105,7 +114,7 @@ impl Raid {
 #[test]
 fn two_dead_luns_of_a_stride_lose_nothing() {
     for dead in [[0, 2], [0, 4], [2, 4], [0, 6], [2, 6], [4, 6]] {
-        let mut raid = Raid::new(&dead.map(|position| (position, "1ms")));
+        let mut raid = Raid::new(&config(&dead.map(|position| (position, "1ms"))));
         raid.audit();
         raid.drive.advance(SimTime(2_000_000), &mut |_| ());
         let sectors = raid.last.len() as u64;
@@ -143,7 +152,7 @@ fn two_dead_luns_of_a_stride_lose_nothing() {
 #[test]
 fn a_third_dead_lun_loses_data_and_says_so() {
     for dead in [[0, 2, 4], [0, 2, 6], [0, 4, 6]] {
-        let mut raid = Raid::new(&[(dead[0], "1ms"), (dead[1], "1ms"), (dead[2], "3ms")]);
+        let mut raid = Raid::new(&config(&[(dead[0], "1ms"), (dead[1], "1ms"), (dead[2], "3ms")]));
         let sectors = raid.last.len() as u64;
         let on_dead = |raid: &Raid, sector| raid.place(sector).is_some_and(|(at, _)| dead.contains(&at));
         raid.drive.advance(SimTime(2_000_000), &mut |_| ());
@@ -167,5 +176,81 @@ fn a_third_dead_lun_loses_data_and_says_so() {
             assert_eq!(raid.reads(sector), !lost.contains(&sector), "{dead:?}: sector {sector}");
         }
         raid.audit();
+    }
+}
+
+/// A read of a busy LUN leaves out one member: a dead one, or else Q. If two others are dead, it waits for the LUN.
+#[test]
+fn of_two_parities_one_is_left_out() {
+    // A LUN of data; the others of its stride are one of data, P and Q.
+    let first = 0;
+    for (dead, read) in [
+        (&[][..], &[2, 4][..]),
+        (&[2], &[4, 6]),
+        (&[4], &[2, 6]),
+        (&[6], &[2, 4]),
+        // One other that is left out, and one that fails; then the LUN itself.
+        (&[2, 4], &[4, 6, 0]),
+    ] {
+        let deaths: Vec<(u32, &str)> = dead.iter().map(|&position| (position, "1ms")).collect();
+        let mut stage = Stage::new(&config(&deaths));
+        let unit = stage.drive.shape().array.write_unit;
+        stage.drive.fill(stage.drive.host_bytes() / 2);
+        let mut at = 2_000_000;
+        // Let the writer come to that LUN.
+        loop {
+            stage.submit(at, HostOp::Write, 0, unit);
+            stage.until(at + 100_000);
+            let last = stage.changes().last().expect("a program").clone();
+            if last.position == first && last.ended == 0 {
+                break;
+            }
+            at += 20_000_000;
+            stage.until(at);
+        }
+        let on_first = |&sector: &u64| {
+            let Place::Flash(place) = stage.drive.whereabouts(Lpn(sector as u32)) else { return false };
+            let place = stage.drive.shape().place(place);
+            (place.position, place.page) == (first, 32)
+        };
+        let sector = (0..).find(on_first).expect("a sector on the LUN");
+        let (ops, failures) = (stage.drive.observer().ops.len(), stage.drive.counters().read_failures);
+        stage.submit(at + 100_000, HostOp::Read, sector, 1);
+        stage.until(at + 20_000_000);
+        assert_eq!(stage.ended.last().map(|e| (e.op, e.status)), Some((HostOp::Read, Status::Ok)));
+        let reads = stage.drive.observer().ops[ops..].iter().filter(|op| op.kind == OpKind::Read);
+        assert_eq!(reads.map(|op| op.position).collect::<Vec<_>>(), read, "{dead:?}");
+        let c = stage.drive.counters();
+        assert_eq!(c.read_failures - failures, u64::from(dead.len() > 1), "{dead:?}");
+        assert_eq!((c.rebuilt_units, c.unprotected_units), (1, 0), "{dead:?}");
+    }
+}
+
+/// A LUN is dead, and in one stripe a page of another member cannot be read, which nobody knows. A third command reads other
+/// members.
+#[test]
+fn a_page_beside_a_dead_lun_cannot_be_read() {
+    for position in [2, 4] {
+        let mut config = config(&[(0, "1ms")]);
+        config.fault.push(format!("page={}.1.3.5", die(position)).parse().expect("a fault"));
+        let mut raid = Raid::new(&config);
+        raid.drive.advance(SimTime(2_000_000), &mut |_| ());
+        let shape = raid.drive.shape();
+        let is_beside = |&sector: &u64| {
+            let Place::Flash(at) = raid.drive.whereabouts(Lpn(sector as u32)) else { return false };
+            let place = shape.place(at);
+            (place.line, place.page, place.plane, place.position) == (3, 5, 1, 0)
+        };
+        let sectors: Vec<u64> = (0..raid.last.len() as u64).filter(is_beside).collect();
+        assert_eq!(sectors.len() as u32, shape.array.write_unit / shape.planes);
+        for (at, &sector) in sectors.iter().enumerate() {
+            let before = raid.drive.counters().rebuilt_units;
+            assert!(raid.reads(sector));
+            // Now the page is known, at least for this sector.
+            let computed = raid.drive.counters().rebuilt_units - before;
+            assert!(computed == 2 || at > 0, "{computed}");
+        }
+        raid.audit();
+        assert!(raid.lost().is_empty());
     }
 }
