@@ -40,7 +40,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                     let others = if avoided { self.others(sector) } else { None };
                     self.state.counters.unprotected_units += u64::from(avoided && others.is_none());
                     let reader = Reader::Host(id);
-                    self.remember(id, sector, others.as_ref());
+                    self.remember(reader, sector, others.as_ref());
                     match others {
                         Some(others) => self.add_rebuild(&mut ops, reader, sector, &others, read),
                         None => self.add_read(&mut ops, reader.occupant(), reader.work(), sector, read),

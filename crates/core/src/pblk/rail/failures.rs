@@ -124,13 +124,12 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.shape.strides.is_some() && self.shape.faults.is_some()
     }
 
-    /// Remember how a sector is read for a host read: where it lies, or from others.
+    /// Remember how a sector is read for a command at first: where it lies, or from others.
     #[inline]
-    pub(in super::super) fn remember(&mut self, id: u32, sector: Ppa, others: Option<&Others>) {
+    pub(in super::super) fn remember(&mut self, reader: Reader, sector: Ppa, others: Option<&Others>) {
         if self.remembers_reads() {
             let (way, without) = others.map_or((Way::Plain, 0), |others| (Way::Others, others.without));
-            let wanted = Wanted { sector, way, without, is_due: false };
-            self.state.wanted.of_mut(Reader::Host(id)).push(wanted);
+            self.state.wanted.of_mut(reader).push(Wanted { sector, way, without, is_due: false });
         }
     }
 
