@@ -360,15 +360,15 @@ impl Medium for InMemory {
         a.aim = unit;
     }
 
-    fn xor_flash(&mut self, acc: u32, ppa: Ppa) {
+    fn xor_flash_times(&mut self, acc: u32, ppa: Ppa, factor: u8) {
         if let Some(unit) = self.look(ppa, Lpn::NONE, "a member of a stripe") {
-            self.accumulators[acc as usize].add_unit(&unit);
+            self.accumulators[acc as usize].add_unit(&unit, factor);
         }
     }
 
-    fn xor_slot(&mut self, acc: u32, slot: u32) {
+    fn xor_slot_times(&mut self, acc: u32, slot: u32, factor: u8) {
         let s = &self.slots[slot as usize];
-        self.accumulators[acc as usize].add(&s.bytes, s.lpn.0);
+        self.accumulators[acc as usize].add(&s.bytes, s.lpn.0, factor);
         if !s.is_whole() {
             self.fault(|| format!("slot {slot} joins a stripe and is not whole"));
         }
@@ -377,7 +377,7 @@ impl Medium for InMemory {
     fn xor_with(&mut self, acc: u32, other: u32) {
         let (bytes, lpns) =
             (self.accumulators[other as usize].bytes.clone(), self.accumulators[other as usize].lpns);
-        self.accumulators[acc as usize].add(&bytes, lpns);
+        self.accumulators[acc as usize].add(&bytes, lpns, 1);
     }
 
     fn program_xor(&mut self, acc: u32, ppa: Ppa, oob: Oob) {
@@ -425,11 +425,11 @@ impl Medium for InMemory {
         s.held.set_all(self.size.unit_bytes);
     }
 
-    fn cancels(&self, ppas: &[Ppa]) -> bool {
+    fn cancels(&self, units: &[(Ppa, u8)]) -> bool {
         let mut sum = Accumulator::new(self.size.unit_bytes);
-        for &ppa in ppas {
+        for &(ppa, factor) in units {
             match self.pages.unit(ppa) {
-                Some(unit) => sum.add_unit(&unit),
+                Some(unit) => sum.add_unit(&unit, factor),
                 None => return false,
             }
         }

@@ -10,6 +10,7 @@
 //! (LPN), slots of the write buffer, and places in the pool of requests.
 
 mod content;
+pub mod gf256;
 mod in_memory;
 mod no_data;
 mod oob;
@@ -154,9 +155,17 @@ pub trait Medium {
     fn xor_aim(&mut self, acc: u32, ppa: Ppa) {}
     /// Add the unit that is now at this address to an accumulator: its bytes and its LPN. Call it
     /// when the sense ends.
-    fn xor_flash(&mut self, acc: u32, ppa: Ppa) {}
+    fn xor_flash(&mut self, acc: u32, ppa: Ppa) {
+        self.xor_flash_times(acc, ppa, 1);
+    }
+    /// Add the unit that is now at this address, times a factor (see [`gf256`]).
+    fn xor_flash_times(&mut self, acc: u32, ppa: Ppa, factor: u8) {}
     /// Add a slot, which must hold its whole unit, to an accumulator.
-    fn xor_slot(&mut self, acc: u32, slot: u32) {}
+    fn xor_slot(&mut self, acc: u32, slot: u32) {
+        self.xor_slot_times(acc, slot, 1);
+    }
+    /// Add a slot, which must hold its whole unit, times a factor.
+    fn xor_slot_times(&mut self, acc: u32, slot: u32, factor: u8) {}
     /// Add the accumulator `other` to an accumulator.
     fn xor_with(&mut self, acc: u32, other: u32) {}
     /// Program an accumulator. `oob` gives the kind, the number under which the unit is known (as
@@ -170,8 +179,8 @@ pub trait Medium {
     /// Fill the missing bytes of a slot from an accumulator, which must equal the unit at this
     /// address.
     fn complete_xor(&mut self, acc: u32, slot: u32, ppa: Ppa) {}
-    /// Whether the units at these addresses cancel out: the members of a stripe and its parity.
-    fn cancels(&self, ppas: &[Ppa]) -> bool {
+    /// Whether the units at these addresses, times their factors, cancel out: the members of a stripe and its parity.
+    fn cancels(&self, units: &[(Ppa, u8)]) -> bool {
         true
     }
 }

@@ -30,7 +30,7 @@ pub struct Oob {
     pub kind: Kind,
     /// Parity: which units of its stripe are its members, one bit each.
     pub members: u64,
-    /// Parity: the exclusive or of its members' LPNs.
+    /// Parity: the sum of its members' LPNs, each byte for itself: their exclusive or, or with factors, as their bytes.
     pub lpns: u32,
     /// XXH3-64 of the bytes; 0 if the bytes follow from the record.
     pub checksum: u64,

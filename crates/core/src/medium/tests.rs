@@ -115,6 +115,39 @@ fn a_read_that_goes_on_elsewhere_gets_what_a_slot_has() {
     assert!(m.faults().is_empty(), "{:?}", m.faults());
 }
 
+/// A second parity has factors. With it and the first, two members are rebuilt from the third: bytes and LPNs.
+#[test]
+fn two_members_are_rebuilt_from_two_parities() {
+    use gf256::{div, mul, power};
+    let mut m = medium();
+    stripe(&mut m);
+    m.xor_clear(1);
+    (0..3).for_each(|k| m.xor_slot_times(1, k, power(k)));
+    m.program_xor(1, Ppa(25), Oob::parity(Lpn(6), 0b111));
+    let q = m.unit(Ppa(25)).unwrap();
+    let sum = |[a, b, c]: [u8; 3]| a ^ mul(2, b) ^ mul(4, c);
+    assert_eq!(q.to_vec(UNIT)[9], sum([11, 12, 77].map(|value| bytes(value)[9])));
+    assert_eq!(q.oob.lpns, sum([11, 12, 77]).into());
+    let members = [0, 8, 16].map(Ppa);
+    let shares: Vec<(Ppa, u8)> = members.into_iter().zip([1, 2, 4]).collect();
+    assert!(m.cancels(&[&shares[..], &[(Ppa(25), 1)]].concat()));
+    assert!(!m.cancels(&[&shares[..], &[(Ppa(24), 1)]].concat()));
+    for (target, other) in [(0u32, 1u32), (1, 0), (1, 2), (2, 0)] {
+        let third = 3 - target - other;
+        let over = power(target) ^ power(other);
+        let factors = [(24, power(other)), (25, 1), (third * 8, power(third) ^ power(other))];
+        m.xor_clear(2);
+        for (ppa, factor) in factors {
+            m.xor_flash_times(2, Ppa(ppa), div(factor, over));
+        }
+        let lpn = m.unit(members[target as usize]).unwrap().oob.lpn;
+        read_whole(&mut m, lpn, members[target as usize]);
+        m.deliver_xor(2, 1, 0..UNIT, members[target as usize]);
+        assert_eq!(m.read_data(1), bytes(lpn.0 as u8));
+    }
+    assert!(m.faults().is_empty(), "{:?}", m.faults());
+}
+
 #[test]
 fn a_wrong_rebuilding_is_noticed() {
     let mut m = medium();

@@ -1,8 +1,9 @@
 //! Accumulators, in which parity is computed and lost units are rebuilt.
 
+use super::gf256::add_times;
 use super::pages::Unit;
 
-/// The exclusive or of some units: of their bytes and of their LPNs.
+/// The exclusive or of some units: of their bytes and of their LPNs. A unit may have a factor, in GF(2^8).
 #[derive(Clone, Debug)]
 pub struct Accumulator {
     /// The exclusive or of the bytes.
@@ -26,17 +27,17 @@ impl Accumulator {
         self.aim = None;
     }
 
-    /// Add the bytes of logical unit `lpn`.
-    pub fn add(&mut self, bytes: &[u8], lpn: u32) {
-        for (sum, byte) in self.bytes.iter_mut().zip(bytes) {
-            *sum ^= byte;
-        }
-        self.lpns ^= lpn;
+    /// Add the bytes of logical unit `lpn`, times a factor.
+    pub fn add(&mut self, bytes: &[u8], lpn: u32, factor: u8) {
+        add_times(&mut self.bytes, bytes, factor);
+        let mut lpns = self.lpns.to_le_bytes();
+        add_times(&mut lpns, &lpn.to_le_bytes(), factor);
+        self.lpns = u32::from_le_bytes(lpns);
     }
 
-    /// Add a unit.
-    pub fn add_unit(&mut self, unit: &Unit) {
-        self.add(&unit.to_vec(self.bytes.len() as u32), unit.oob.share());
+    /// Add a unit, times a factor.
+    pub fn add_unit(&mut self, unit: &Unit, factor: u8) {
+        self.add(&unit.to_vec(self.bytes.len() as u32), unit.oob.share(), factor);
     }
 
     /// Whether the accumulator equals the unit, in bytes and LPN.

@@ -8,6 +8,7 @@ use super::lines::{Lines, State as LineState};
 use super::rail::failures::AllWanted;
 use super::rail::gate::Gate;
 use super::rail::hot_cold::Mix;
+use super::rail::reads::Others;
 use super::ring::Ring;
 use super::shape::Shape;
 use super::writer::Writer;
@@ -67,7 +68,7 @@ pub(super) struct State {
     pub gate: Gate,
     pub mix: Mix,
     /// Sectors of reads that are computed from others, where the medium holds data: request, sector, the others.
-    pub rebuilds: Vec<(u32, Ppa, Vec<Ppa>)>,
+    pub rebuilds: Vec<(u32, Ppa, Others)>,
     /// Sectors that commands read, on a drive with strides that can fail.
     pub wanted: AllWanted,
     /// Whether a command has come. Before, a drive is made to have a past in zero time.

@@ -86,6 +86,8 @@ pub struct Line {
     pub start: u32,
     /// The first write unit of the metadata at its end, or one before it on a bad chunk.
     pub end: u32,
+    /// The same while no chunk is given up.
+    whole_end: u32,
     /// What keeps it from being freed: its life up to collection, sectors in the ring, reads, sectors being moved.
     pub references: u32,
     /// Sectors mapped to it whose ring slots are not used again yet.
@@ -111,7 +113,7 @@ impl Line {
     fn take_size(&mut self, size: &LineSize) {
         (self.luns, self.sectors, self.metadata) = (size.luns, size.sectors, size.metadata);
         (self.chunks, self.capacity) = (size.chunks, size.capacity);
-        (self.start, self.end) = (size.start, size.end);
+        (self.start, self.end, self.whole_end) = (size.start, size.end, size.end);
     }
 }
 
@@ -191,6 +193,7 @@ impl Lines {
         let blank = |state| Line {
             start: 0,
             end: 0,
+            whole_end: 0,
             state,
             sequence: 0,
             minor: 0,
@@ -420,6 +423,7 @@ impl Lines {
         line.sound = u32::MAX;
         line.unreadable = false;
         line.given_up.clear();
+        line.end = line.whole_end;
     }
 
     /// Let no line be fresh.
@@ -445,14 +449,16 @@ impl Lines {
             Group::WriteError
         } else if l.valid == 0 {
             Group::Full
+        } else if l.valid == l.capacity {
+            // Linux asks for this last. With two parities, or many bad chunks, all that a line can hold may be less than
+            // half of it, and such lines would be collected for nothing, without end.
+            Group::Empty
         } else if l.valid < l.sectors / 4 {
             Group::High
         } else if l.valid < l.sectors / 2 {
             Group::Mid
-        } else if l.valid < l.capacity {
-            Group::Low
         } else {
-            Group::Empty
+            Group::Low
         };
         if l.group == Some(group) {
             return false;
@@ -656,6 +662,33 @@ mod tests {
         assert!(l.invalidate(line, 1), "nothing is valid");
         assert_eq!((group(&l), l.first_full()), (Some(Group::Full), Some(line)));
         l.audit().expect("sound");
+    }
+
+    /// A line that is full of valid sectors gains nothing, even where its parity takes more than half of it.
+    #[test]
+    fn a_full_line_that_holds_little_is_not_collected_for_space() {
+        let size = LineSize { chunks: 4, capacity: 40, start: 1, end: 10 };
+        let mut l = Lines::new(100, 4, Vec::new(), std::iter::repeat_n(Some(size), 1));
+        let line = close(&mut l);
+        assert_eq!(l.line(line).group, Some(Group::Empty));
+        l.invalidate(line, 1);
+        assert_eq!(l.line(line).group, Some(Group::Mid));
+    }
+
+    /// A chunk that is given up moves the metadata at the end. When the line is used again, they are where they were.
+    #[test]
+    fn the_end_of_a_line_is_that_of_its_chunks() {
+        let mut l = lines(1);
+        let line = l.take().expect("a free line");
+        assert_eq!(l.give_up_if_room((line, 3), (2, 12), 2, |_| true), Some(5));
+        assert_eq!(l.line(line).end, 9);
+        l.close(line);
+        l.invalidate(line, 90);
+        l.choose(line);
+        assert!(l.release(line, 1));
+        l.free_up(line);
+        assert_eq!((l.take(), l.line(line).end), (Some(line), 10));
+        assert!(!l.has_given_up(line, 3));
     }
 
     #[test]

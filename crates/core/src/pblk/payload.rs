@@ -6,7 +6,7 @@
 use super::array::SECTOR;
 use super::drive::{Pblk, State};
 use super::lines::State as LineState;
-use super::rail::failures::Reader;
+use super::rail::reads::Others;
 use super::rail::strides::Strides;
 use super::ring::Entry;
 use super::shape::Shape;
@@ -66,9 +66,13 @@ fn hold_from_flash<M: Medium>(medium: &mut M, slot: u32, lpn: Lpn, from: Ppa) {
 }
 
 /// Compute a sector from others in an accumulator.
-fn compute<M: Medium>(medium: &mut M, acc: u32, sector: Ppa, others: &[Ppa]) {
+fn compute<M: Medium>(medium: &mut M, shape: &Shape, acc: u32, sector: Ppa, others: &Others) {
+    let strides = &others.strides;
+    let index = |sector: Ppa| strides.index_of(shape.place(sector).position);
     medium.xor_aim(acc, sector);
-    others.iter().for_each(|&other| medium.xor_flash(acc, other));
+    for &other in others.sectors() {
+        medium.xor_flash_times(acc, other, strides.factor(index(sector), others.without, index(other)));
+    }
 }
 
 /// The write units of a line: which were written, and which are members of strides.
@@ -106,11 +110,12 @@ impl Units<'_> {
         self.strides().is_some_and(of_parity) && self.counts(unit)
     }
 
-    /// Those that count in the stride of one, this one included.
-    fn in_stride_of(&self, strides: &Strides, unit: u32) -> Vec<u32> {
-        let position = self.shape.position_of(unit);
-        let members = strides.members(strides.stride_of(position)).map(|member| unit - position + member);
-        members.filter(|&of| self.counts(of)).collect()
+    /// The units of data that count in a parity, each with its share.
+    fn in_parity(&self, strides: &Strides, parity: u32) -> Vec<(u32, u8)> {
+        let position = self.shape.position_of(parity);
+        let data = strides.members(strides.stride_of(position)).filter(|&member| !strides.is_parity(member));
+        let units = data.map(|member| (parity - position + member, strides.share_at(position, member)));
+        units.filter(|&(unit, _)| self.counts(unit)).collect()
     }
 }
 
@@ -207,20 +212,24 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         (base..base + write_unit).for_each(|acc| self.medium.xor_clear(acc));
         for member in strides.members(strides.stride_of(position)).filter(|&m| !strides.is_parity(m)) {
             let of = unit.unit - position + member;
-            let start = self.shape.unit_start(unit.line, of);
+            let (start, share) = (self.shape.unit_start(unit.line, of), strides.share_at(position, member));
+            // A chunk that is bad now may have been the last of its LUN that was written, in an earlier life of this line.
+            if !units.counts(of) {
+                continue;
+            }
             match self.state.writer.stripe_places[member as usize] {
                 Some((line, at, first, sectors))
                     if (line, at) == (unit.line, of) && self.state.ring.is_in_use(first) =>
                 {
                     for (acc, place) in (base..).zip(self.state.ring.places(first, sectors)) {
                         if self.state.ring.entry(place).lba != Lpn::NONE {
-                            self.medium.xor_slot(acc, self.state.ring.slot(place));
+                            self.medium.xor_slot_times(acc, self.state.ring.slot(place), share);
                         }
                     }
                 }
                 // The past has left it on flash, or its slot is used again.
-                _ if units.counts(of) && !self.state.lines.has_given_up(unit.line, member) => {
-                    (0..write_unit).for_each(|at| self.medium.xor_flash(base + at, start + at));
+                _ if !self.state.lines.has_given_up(unit.line, member) => {
+                    (0..write_unit).for_each(|at| self.medium.xor_flash_times(base + at, start + at, share));
                 }
                 _ => {}
             }
@@ -237,25 +246,16 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// A sector of a read is computed from others, which are read now.
     #[inline]
-    pub(super) fn data_rebuilds(&mut self, id: u32, sector: Ppa, others: &[Ppa]) {
+    pub(super) fn data_rebuilds(&mut self, id: u32, sector: Ppa, others: &Others) {
         if M::HOLDS_DATA {
-            self.state.rebuilds.push((id, sector, others.to_vec()));
-        }
-    }
-
-    /// The others of a sector of a read did not give it.
-    pub(super) fn data_not_rebuilt(&mut self, reader: Reader, sector: Ppa) {
-        if M::HOLDS_DATA
-            && let Reader::Host(id) = reader
-        {
-            self.state.rebuilds.retain(|(of, target, _)| (*of, *target) != (id, sector));
+            self.state.rebuilds.push((id, sector, others.clone()));
         }
     }
 
     /// A sector that collection could not read is computed from others.
-    pub(super) fn data_mended(&mut self, sector: Ppa, others: &[Ppa]) {
+    pub(super) fn data_mended(&mut self, sector: Ppa, others: &Others) {
         let acc = acc_of_reads(&self.shape, &self.state);
-        compute(&mut self.medium, acc, sector, others);
+        compute(&mut self.medium, &self.shape, acc, sector, others);
         self.medium.stage_xor(acc, sector, Lpn::NONE);
     }
 
@@ -266,10 +266,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             return;
         }
         let acc = acc_of_reads(&self.shape, &self.state);
-        let of = |(of, ..): &mut (u32, Ppa, Vec<Ppa>)| *of == id;
+        let of = |(of, ..): &mut (u32, Ppa, Others)| *of == id;
         for (_, sector, others) in self.state.rebuilds.extract_if(.., of).collect::<Vec<_>>() {
             if self.state.interface.requests[id].host.status == Status::Ok {
-                compute(&mut self.medium, acc, sector, &others);
+                compute(&mut self.medium, &self.shape, acc, sector, &others);
                 self.medium.deliver_xor(acc, id, 0..SECTOR as u32, sector);
             }
         }
@@ -311,6 +311,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// The sectors of an operation of a read are there.
     #[inline]
     pub(super) fn data_arrived(&mut self, id: u32, op: OpId, unread: &[Ppa]) {
+        if M::HOLDS_DATA && !unread.is_empty() {
+            // What was to be computed from one of these is not there.
+            self.state.rebuilds.retain(|(of, _, others)| *of != id || !others.has_any_of(unread));
+        }
         if M::HOLDS_DATA && self.state.interface.requests[id].host.status == Status::Ok {
             let cmd = self.flash.op(op).cmd;
             for at in (0..u64::BITS).filter(|at| cmd.units() >> at & 1 != 0) {
@@ -369,12 +373,11 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             let units = Units { shape: &self.shape, state: &self.state, line };
             let Some(strides) = units.strides() else { continue };
             for unit in (0..units.written()).filter(|&unit| units.is_parity(unit)) {
-                let mut data = units.in_stride_of(&strides, unit);
-                data.retain(|&of| !units.is_parity(of));
+                let data = units.in_parity(&strides, unit);
                 for at in 0..self.shape.array.write_unit {
                     self.medium.xor_clear(acc);
-                    for &of in &data {
-                        self.medium.xor_flash(acc, self.shape.unit_start(line, of) + at);
+                    for &(of, share) in &data {
+                        self.medium.xor_flash_times(acc, self.shape.unit_start(line, of) + at, share);
                     }
                     let to = self.shape.unit_start(line, unit) + at;
                     self.medium.program_xor(acc, to, Oob::parity(Lpn::NONE, 0));
@@ -383,10 +386,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Check that the sectors of all strides of closed lines cancel out, where the medium holds data.
+    /// Check the equations of the parities of all strides of closed lines, where the medium holds data.
     ///
     /// # Errors
-    /// The first stride that does not.
+    /// The first parity whose equation does not hold.
     pub fn audit_parity(&self) -> Result<(), String> {
         if !M::HOLDS_DATA {
             return Ok(());
@@ -397,14 +400,16 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             let end = l.end.min(l.sound.saturating_mul(self.shape.luns));
             let units = Units { shape: &self.shape, state: &self.state, line };
             let Some(strides) = units.strides() else { continue };
-            // Once for each stride.
-            let parity = |&unit: &u32| units.is_parity(unit) && self.has_parity(line, unit);
-            for unit in (l.start..end).filter(parity) {
-                let of_stride = units.in_stride_of(&strides, unit);
+            for unit in (l.start..end).filter(|&unit| units.is_parity(unit)) {
+                let mut of_equation = units.in_parity(&strides, unit);
+                of_equation.push((unit, 1));
                 for at in 0..self.shape.array.write_unit {
-                    let sectors = of_stride.iter().map(|&of| self.shape.unit_start(line, of) + at);
-                    let sectors: Vec<Ppa> = sectors.collect();
-                    law!(self.medium.cancels(&sectors), "the stride of {} does not cancel out", sectors[0]);
+                    let sector = |&(of, share): &(u32, u8)| (self.shape.unit_start(line, of) + at, share);
+                    let sectors: Vec<(Ppa, u8)> = of_equation.iter().map(sector).collect();
+                    law!(
+                        self.medium.cancels(&sectors),
+                        "unit {unit} of line {line} is not the parity of {sectors:?}"
+                    );
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use super::drive::Pblk;
 use super::interface::Work;
-use super::rail::failures::{Reader, Way};
+use super::rail::failures::Reader;
 use super::ring::{Entry, Heat, Origin, Place as RingPlace};
 use crate::address::{Lpn, Ppa};
 use crate::flash::{FlashCommand, OpId, Target};
@@ -39,9 +39,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                     let avoided = self.is_avoided(sector);
                     let others = if avoided { self.others(sector) } else { None };
                     self.state.counters.unprotected_units += u64::from(avoided && others.is_none());
-                    let way = if others.is_some() { Way::Others } else { Way::Plain };
                     let reader = Reader::Host(id);
-                    self.remember(reader, sector, way);
+                    self.remember(reader, sector, others.as_ref());
                     match others {
                         Some(others) => self.add_rebuild(&mut ops, reader, sector, &others, read),
                         None => self.add_read(&mut ops, reader.occupant(), reader.work(), sector, read),

@@ -96,6 +96,28 @@ fn draw_strides(s: &mut Stream, c: &mut DeviceConfig) {
         });
         c.pblk.hot_cold = one_of(s, &[None, Some(SplitBy::Time), Some(SplitBy::Writes)]);
     }
+    draw_second_parity(s, c);
+}
+
+/// Give one drive in two that has the LUNs for it two parities. On one of two of these, two LUNs of a stride die.
+fn draw_second_parity(s: &mut Stream, c: &mut DeviceConfig) {
+    let (channels, dies) = (c.geometry.channels, c.geometry.dies_per_chip);
+    let luns = channels * dies;
+    if luns < 4 || !chance(s, 2) {
+        return;
+    }
+    let width = one_of(s, &[4, 5, 6]).min(luns);
+    (c.pblk.stride, c.pblk.parities) = (Some(width), Some(2));
+    if chance(s, 2) {
+        let strides = luns / width;
+        let stride = s.below(strides.into()) as u32;
+        for _ in 0..2 {
+            let position = stride + s.below(width.into()) as u32 * strides;
+            let die = position % channels * dies + position / channels;
+            let text = format!("die={die}@{}us", s.below(100_000));
+            c.fault.push(text.parse().unwrap_or_else(|e| panic!("{e}")));
+        }
+    }
 }
 
 /// What a run came to.
@@ -107,6 +129,8 @@ pub struct Outcome {
     pub collections: u64,
     /// Programs, erases and reads that have failed.
     pub failures: [u64; 3],
+    /// Sectors that were computed from others, for reads and for collection, on a drive with two parities and with bytes.
+    pub by_two_parities: [u64; 2],
     /// Whether the drive became read-only.
     pub read_only: bool,
     /// What occurred.
@@ -221,11 +245,13 @@ pub fn run_over<M: Medium>(seed: u64, medium: M) -> Result<Outcome, String> {
             ));
         }
     }
+    let two = M::HOLDS_DATA && config.pblk.parities == Some(2);
+    let by_two_parities = if two { [c.rebuilt_units, c.mended_units] } else { [0; 2] };
     let read_only = run.drive.read_only().is_some();
     let digest = run.digest;
     let mut reached = run.drive.into_observer().reached;
     reached.keep_flash();
-    Ok(Outcome { digest, collections, failures, read_only, reached })
+    Ok(Outcome { digest, collections, failures, by_two_parities, read_only, reached })
 }
 
 /// A run under way.

@@ -4,6 +4,7 @@
 mod failures;
 mod hot_cold;
 mod laws;
+mod raid6;
 mod rail;
 mod referees;
 mod snapshots;

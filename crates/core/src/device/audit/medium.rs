@@ -89,7 +89,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let ppas: Vec<Ppa> = stripes.members(stripe).filter_map(|u| self.flash_copy(u)).collect();
             let has_parity = self.flash_copy(stripes.parity(stripe)).is_some();
             law!(ppas.is_empty() || has_parity, "stripe {stripe} has data on flash and no parity");
-            law!(self.medium.cancels(&ppas), "the parity of stripe {stripe} is not that of {ppas:?}");
+            let units: Vec<(Ppa, u8)> = ppas.iter().map(|&ppa| (ppa, 1)).collect();
+            law!(self.medium.cancels(&units), "the parity of stripe {stripe} is not that of {ppas:?}");
         }
         Ok(())
     }

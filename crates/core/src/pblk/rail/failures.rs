@@ -2,9 +2,11 @@
 //!
 //! When all reads of a command have ended and some have failed, a second command goes to the device: for a sector that
 //! could not be read where it lies it reads the others of its stride, and for one whose others failed it reads
-//! the sector itself. What this does not give is lost. A sector that the host got in this way is written again: it
-//! enters the ring like one of collection.
+//! the sector itself. If this fails too and two parities let it be computed from others again, there is a third
+//! command. What none of them gives is lost. A sector that the host got in this way is written again: it enters the ring like
+//! one of collection.
 
+use super::reads::Others;
 use crate::address::{Lpn, Ppa};
 use crate::flash::{FlashCommand, OpId};
 use crate::ftl::map::Place;
@@ -53,6 +55,8 @@ pub(in super::super) enum Way {
     PlainAtLast,
     /// From the others, because it could not be read.
     OthersAtLast,
+    /// From others than before, because it could not be read, and one of those before neither.
+    OthersAgain,
     /// In no way.
     None,
 }
@@ -60,16 +64,12 @@ pub(in super::super) enum Way {
 impl Way {
     /// Whether the others are read.
     fn is_by_others(self) -> bool {
-        matches!(self, Way::Others | Way::OthersAtLast)
+        matches!(self, Way::Others | Way::OthersAtLast | Way::OthersAgain)
     }
 
-    /// The way after this one has failed.
-    fn next(self) -> Way {
-        match self {
-            Way::Plain => Way::OthersAtLast,
-            Way::Others => Way::PlainAtLast,
-            Way::PlainAtLast | Way::OthersAtLast | Way::None => Way::None,
-        }
+    /// Whether the sector is computed because it could not be read.
+    fn mends(self) -> bool {
+        matches!(self, Way::OthersAtLast | Way::OthersAgain)
     }
 }
 
@@ -80,6 +80,8 @@ pub(in super::super) struct Wanted {
     pub sector: Ppa,
     /// How it is read.
     pub way: Way,
+    /// The member of its stride without which it is computed from the others.
+    pub without: u32,
     /// Whether this way has failed, or is not begun.
     pub is_due: bool,
 }
@@ -122,12 +124,37 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.shape.strides.is_some() && self.shape.faults.is_some()
     }
 
-    /// Remember how a sector is read for a command.
+    /// Remember how a sector is read for a command at first: where it lies, or from others.
     #[inline]
-    pub(in super::super) fn remember(&mut self, reader: Reader, sector: Ppa, way: Way) {
+    pub(in super::super) fn remember(&mut self, reader: Reader, sector: Ppa, others: Option<&Others>) {
         if self.remembers_reads() {
-            self.state.wanted.of_mut(reader).push(Wanted { sector, way, is_due: false });
+            let (way, without) = others.map_or((Way::Plain, 0), |others| (Way::Others, others.without));
+            self.state.wanted.of_mut(reader).push(Wanted { sector, way, without, is_due: false });
         }
+    }
+
+    /// Let a sector of a command be read in another way, if the one that was tried has failed and another is left. Returns
+    /// whether none is.
+    fn turn(&mut self, reader: Reader, at: usize, unread: &[Ppa]) -> bool {
+        let wanted = self.state.wanted.of(reader)[at];
+        let Wanted { sector, way, .. } = wanted;
+        let failed = match way.is_by_others() {
+            true => {
+                self.others_without(sector, wanted.without).is_none_or(|others| others.has_any_of(unread))
+            }
+            false => unread.contains(&sector),
+        };
+        if wanted.is_due || !failed {
+            return false;
+        }
+        let way = match way {
+            Way::Others => Way::PlainAtLast,
+            Way::Plain if self.others(sector).is_some() => Way::OthersAtLast,
+            Way::PlainAtLast | Way::OthersAtLast if self.can_compute(sector) => Way::OthersAgain,
+            _ => Way::None,
+        };
+        self.state.wanted.of_mut(reader)[at] = Wanted { way, is_due: way != Way::None, ..wanted };
+        way == Way::None
     }
 
     /// Sectors of an operation could not be read. Whatever needs them for a command is read in another way, if there is
@@ -136,23 +163,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     pub(in super::super) fn try_otherwise(&mut self, reader: Reader, unread: &[Ppa]) -> bool {
         let mut lost = false;
         for at in 0..self.state.wanted.of(reader).len() {
-            let wanted = self.state.wanted.of(reader)[at];
-            if wanted.is_due {
-                continue;
-            }
-            let failed = match wanted.way.is_by_others() {
-                true => self.others(wanted.sector).is_none_or(|others| others.has_any_of(unread)),
-                false => unread.contains(&wanted.sector),
-            };
-            if failed {
-                let mut way = wanted.way.next();
-                if way.is_by_others() && self.others(wanted.sector).is_none() {
-                    way = Way::None;
-                }
-                lost |= way == Way::None;
-                self.state.wanted.of_mut(reader)[at] = Wanted { way, is_due: way != Way::None, ..wanted };
-                self.data_not_rebuilt(reader, wanted.sector);
-            }
+            lost |= self.turn(reader, at, unread);
         }
         lost
     }
@@ -178,6 +189,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             }
             // Its line cannot have lost its parity since: it is closed.
             let Some(others) = self.others(wanted.sector) else { continue };
+            self.state.wanted.of_mut(reader)[at].without = others.without;
             self.add_rebuild(&mut ops, reader, wanted.sector, &others, of);
         }
         ops
@@ -205,7 +217,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// written again.
     pub(in super::super) fn forget_wanted(&mut self, host: Reader) {
         let all = std::mem::take(self.state.wanted.of_mut(host));
-        for Wanted { sector, .. } in all.into_iter().filter(|wanted| wanted.way == Way::OthersAtLast) {
+        for Wanted { sector, .. } in all.into_iter().filter(|wanted| wanted.way.mends()) {
             let lpn = self.map.owner(sector);
             if lpn != Lpn::NONE && self.map.is_valid(sector) && self.map.lookup(lpn) == Place::Flash(sector) {
                 self.write_again(lpn, sector);
@@ -220,12 +232,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     pub(in super::super) fn mend_or_leave(&mut self, request: u32, unread: Vec<Ppa>) -> Vec<Ppa> {
         let reader = Reader::Collection(request);
         let mut left = Vec::new();
-        // What the others of a stride did not give either. It has no further chance.
+        // What the others of a stride did not give either.
         for at in 0..self.state.wanted.of(reader).len() {
             let wanted = self.state.wanted.of(reader)[at];
-            let tried = wanted.way == Way::OthersAtLast && !wanted.is_due;
-            if tried && self.others(wanted.sector).is_none_or(|others| others.has_any_of(&unread)) {
-                self.state.wanted.of_mut(reader)[at].way = Way::None;
+            if wanted.way.mends() && self.turn(reader, at, &unread) {
                 left.push(wanted.sector);
             }
         }
@@ -237,7 +247,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             }
             if self.others(sector).is_some() {
                 let way = Way::OthersAtLast;
-                self.state.wanted.of_mut(reader).push(Wanted { sector, way, is_due: true });
+                self.state.wanted.of_mut(reader).push(Wanted { sector, way, without: 0, is_due: true });
             } else {
                 left.push(sector);
             }
@@ -260,9 +270,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     #[cold]
     pub(in super::super) fn mended(&mut self, request: u32) {
         let all = std::mem::take(self.state.wanted.of_mut(Reader::Collection(request)));
-        for Wanted { sector, .. } in all.into_iter().filter(|wanted| wanted.way == Way::OthersAtLast) {
-            if let (true, Some(others)) = (M::HOLDS_DATA, self.others(sector)) {
-                self.data_mended(sector, others.sectors());
+        for Wanted { sector, without, .. } in all.into_iter().filter(|wanted| wanted.way.mends()) {
+            if let (true, Some(others)) = (M::HOLDS_DATA, self.others_without(sector, without)) {
+                self.data_mended(sector, &others);
             }
         }
     }

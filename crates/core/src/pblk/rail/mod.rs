@@ -6,6 +6,7 @@
 //! of their strides (`reads`), and so is what cannot be read (`failures`). Users and collection may write to LUNs of
 //! their own (`hot_cold`).
 
+mod equations;
 pub(super) mod failures;
 pub(super) mod gate;
 pub(super) mod hot_cold;

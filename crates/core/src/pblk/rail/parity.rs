@@ -1,9 +1,9 @@
 //! Parity: the writer programs it as soon as a stripe has its data.
 //!
 //! All members of a stride count that hold data: not those on bad chunks or where metadata are, and of the others the
-//! sectors that are not padding. Sector `j` of a parity is the exclusive or of their sectors `j`, and its record is the
-//! exclusive or of their addresses. Parity takes no ring slot and is not valid for collection. Where the chunk of a parity
-//! is bad or metadata lie, its stride has no parity in this stripe.
+//! sectors that are not padding. Sector `j` of a parity is computed from their sectors `j`, and its record from
+//! their addresses (see `equations`). Parity takes no ring slot and is not valid for collection. Where the chunk of a parity
+//! is bad or metadata lie, its stride lacks this parity in this stripe.
 
 use crate::medium::Medium;
 use crate::observer::Observer;
@@ -33,14 +33,5 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             let unit = self.map_parity(unit);
             self.count(&unit);
         }
-    }
-
-    /// Whether the data of a unit of a line have parity there, all of it.
-    pub(in super::super) fn has_parity(&self, line: u32, unit: u32) -> bool {
-        let Some(strides) = self.shape.strides_of(&self.state.lines, line) else { return false };
-        let (lines, end) = (&self.state.lines, self.state.lines.line(line).end);
-        let (stripe, position) = (unit / self.shape.luns, self.shape.position_of(unit));
-        let mut parities = strides.members(strides.stride_of(position)).filter(|&m| strides.is_parity(m));
-        parities.all(|member| !lines.is_bad(line, member) && stripe * self.shape.luns + member < end)
     }
 }

@@ -3,19 +3,29 @@
 //! A host read is decided once, when pblk looks it up, sector by sector. A sector whose LUN is marked by the gate is
 //! computed from the sectors at the same place of the other members. It is read where it lies if its stride has no
 //! parity in this stripe, if only one other member is left of more, or if a program of this stripe or one before has failed.
+//!
+//! A stride with two parities gives two unknown members. One member besides the sector's own is not read: one that cannot
+//! be read, or that reads avoid, or else Q.
 
 use super::failures::Reader;
-use super::strides::MOST_MEMBERS;
+use super::strides::{MOST_MEMBERS, Strides};
 use crate::address::{BusyUnit, Ppa};
 use crate::flash::{FlashCommand, OpId};
 use crate::medium::Medium;
 use crate::observer::Observer;
-use crate::pblk::drive::Pblk;
+use crate::pblk::drive::{Pblk, State};
+use crate::pblk::shape::{Place, Shape};
+use serde::{Deserialize, Serialize};
 
 /// The sectors from which another is computed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in super::super) struct Others {
     sectors: [Ppa; MOST_MEMBERS as usize],
     count: usize,
+    /// The strides of their line.
+    pub strides: Strides,
+    /// The index of the member without which it is computed. Q is one where it does not exist.
+    pub without: u32,
 }
 
 impl Others {
@@ -30,6 +40,69 @@ impl Others {
     }
 }
 
+/// The members of a sector's stride, in its stripe.
+struct Beside<'a> {
+    shape: &'a Shape,
+    strides: Strides,
+    line: u32,
+    sector: Ppa,
+    place: Place,
+    /// Those besides the sector's own that can be read, one bit each by index.
+    there: u64,
+}
+
+impl Beside<'_> {
+    /// The members of the stride of a sector; `None` if it gives nothing in this stripe.
+    fn of<'a>(shape: &'a Shape, state: &State, sector: Ppa) -> Option<Beside<'a>> {
+        let place = shape.place(sector);
+        let number = state.lines.line_at(place.index, place.position);
+        let strides = shape.strides_of(&state.lines, number)?;
+        let line = state.lines.line(number);
+        if place.page >= line.sound {
+            return None;
+        }
+        let stripe = place.page * shape.luns;
+        // Parity of the open line follows its data.
+        let open = state.writer.open();
+        let written = if open.line == number { open.next } else { u32::MAX };
+        let mut there = 0;
+        for (index, member) in strides.members(strides.stride_of(place.position)).enumerate() {
+            let unit = stripe + member;
+            let holds_data = (line.start..line.end).contains(&unit)
+                && !state.lines.is_bad(number, member)
+                && !(strides.is_parity(member) && unit >= written);
+            if member != place.position && holds_data {
+                there |= 1 << index;
+            }
+        }
+        Some(Beside { shape, strides, line: number, sector, place, there })
+    }
+
+    /// The indices of those that can be read.
+    fn indices(&self) -> impl Iterator<Item = u32> + use<> {
+        let there = self.there;
+        (0..u64::BITS).filter(move |index| there >> index & 1 != 0)
+    }
+
+    /// The sector of a member.
+    fn sector_of(&self, index: u32) -> Ppa {
+        let position = self.strides.stride_of(self.place.position) + index * self.strides.count;
+        let unit = self.place.page * self.shape.luns + position;
+        self.shape.unit_start(self.line, unit) + (self.sector - self.place.unit)
+    }
+
+    /// The sectors from which this one is computed without a member.
+    fn without(&self, without: u32) -> Others {
+        let sectors = [Ppa::NONE; MOST_MEMBERS as usize];
+        let mut others = Others { sectors, count: 0, strides: self.strides, without };
+        for index in self.indices().filter(|&index| index != without) {
+            others.sectors[others.count] = self.sector_of(index);
+            others.count += 1;
+        }
+        others
+    }
+}
+
 impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Whether reads avoid the LUN of a sector.
     #[inline]
@@ -39,40 +112,27 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// The sectors from which this one can be computed; `None` if it cannot, or if only one other of several is left.
     pub(in super::super) fn others(&self, sector: Ppa) -> Option<Others> {
-        let place = self.shape.place(sector);
-        let number = self.state.lines.line_at(place.index, place.position);
-        let strides = self.shape.strides_of(&self.state.lines, number)?;
-        let line = self.state.lines.line(number);
-        let stripe = place.page * self.shape.luns;
-        if place.page >= line.sound || !self.has_parity(number, stripe + place.position) {
-            return None;
-        }
-        // Parity of the open line follows its data.
-        let open = self.state.writer.open();
-        let written = if open.line == number { open.next } else { u32::MAX };
-        let stride = strides.stride_of(place.position);
-        let mut others = Others { sectors: [Ppa::NONE; MOST_MEMBERS as usize], count: 0 };
-        for member in strides.members(stride).filter(|&member| member != place.position) {
-            let unit = stripe + member;
-            if strides.is_parity(member) && unit >= written {
-                return None;
+        let beside = Beside::of(&self.shape, &self.state, sector)?;
+        let [p, q] = beside.strides.parity_indices();
+        let without = match [p, q].map(|parity| beside.there >> parity & 1 != 0) {
+            [false, false] => return None,
+            [true, false] => q,
+            [false, true] => p,
+            [true, true] => {
+                let unreadable = |&index: &u32| self.is_unreadable(beside.sector_of(index));
+                let avoided = |&index: &u32| self.is_avoided(beside.sector_of(index));
+                let needless = beside.indices().find(unreadable);
+                needless.or_else(|| beside.indices().find(avoided)).unwrap_or(q)
             }
-            if self.state.lines.is_bad(number, member) || unit < line.start || unit >= line.end {
-                continue;
-            }
-            let start = self.shape.unit_start(number, unit);
-            others.sectors[others.count] = start + (sector - place.unit);
-            others.count += 1;
-        }
-        if strides.parities == 2 {
-            // Of two parities one is not needed: another LUN that is avoided or dead, or else the last.
-            let needless = |&other: &Ppa| self.is_avoided(other) || self.is_unreadable(other);
-            let at = others.sectors().iter().position(needless).unwrap_or(others.count - 1);
-            others.sectors.copy_within(at + 1..others.count, at);
-            others.count -= 1;
-        }
+        };
         // A stride with one member of data is a mirror.
-        (others.count > 1 || strides.width - strides.parities == 1).then_some(others)
+        let is_mirror = beside.strides.width - beside.strides.parities == 1;
+        (beside.there.count_ones() > 1 || is_mirror).then(|| beside.without(without))
+    }
+
+    /// The same, without this member.
+    pub(in super::super) fn others_without(&self, sector: Ppa, without: u32) -> Option<Others> {
+        Some(Beside::of(&self.shape, &self.state, sector)?.without(without))
     }
 
     /// Count host reads that are sent to their LUNs, for what waits at the gate for them to end.
@@ -112,7 +172,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             Reader::Host(id) => {
                 self.state.counters.rebuilt_units += 1;
                 self.state.interface.requests[id].is_rebuilt = true;
-                self.data_rebuilds(id, sector, others.sectors());
+                self.data_rebuilds(id, sector, others);
             }
             Reader::Collection(_) => self.state.counters.mended_units += 1,
         }
