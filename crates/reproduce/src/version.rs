@@ -23,7 +23,7 @@ pub struct ModelChange {
 }
 
 /// Every version, in order.
-pub const CHANGES: [ModelChange; 13] = [
+pub const CHANGES: [ModelChange; 14] = [
     ModelChange { version: 1, choices: &[], from_units: 0 },
     ModelChange { version: 2, choices: &[], from_units: 0 },
     ModelChange {
@@ -94,6 +94,7 @@ pub const CHANGES: [ModelChange; 13] = [
         from_units: 0,
     },
     ModelChange { version: 13, choices: &["ftl.kind.pblk"], from_units: 0 },
+    ModelChange { version: 14, choices: &["ftl.kind.pblk"], from_units: 0 },
 ];
 
 /// The newest version that can change a result of the experiment.

@@ -88,7 +88,7 @@ impl Raid {
     fn place(&self, sector: u64) -> Option<(u32, bool)> {
         let Place::Flash(at) = self.drive.whereabouts(Lpn(sector as u32)) else { return None };
         let place = self.drive.shape().place(at);
-        let line = self.drive.lines().line(place.line);
+        let line = self.drive.lines().line(place.index);
         let strides = self.drive.shape().strides.expect("strides");
         let mut parities =
             strides.members(strides.stride_of(place.position)).filter(|&m| strides.is_parity(m));
@@ -239,7 +239,7 @@ fn a_page_beside_a_dead_lun_cannot_be_read() {
         let is_beside = |&sector: &u64| {
             let Place::Flash(at) = raid.drive.whereabouts(Lpn(sector as u32)) else { return false };
             let place = shape.place(at);
-            (place.line, place.page, place.plane, place.position) == (3, 5, 1, 0)
+            (place.index, place.page, place.plane, place.position) == (3, 5, 1, 0)
         };
         let sectors: Vec<u64> = (0..raid.last.len() as u64).filter(is_beside).collect();
         assert_eq!(sectors.len() as u32, shape.array.write_unit / shape.planes);

@@ -99,9 +99,10 @@ fn collection_is_not_limited_while_users_are_silent() {
     stage.until(at + 4_900_000_000);
     let limited = over(&stage);
     stage.until(at + 5_300_000_000);
-    assert!(limited < 64, "{limited} sectors beyond the limit: less than a request");
+    // A line that is freed lowers the limit by a step of 64.
+    assert!(limited < 128, "{limited} sectors beyond the limit: less than a request and a step");
     assert!(
-        over(&stage) > 64,
+        over(&stage) > 128,
         "{:?} of {:?}",
         stage.drive.limiter().counted(),
         stage.drive.limiter().limits()
