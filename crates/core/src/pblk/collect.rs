@@ -222,9 +222,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             Limit::Low => &Group::FOR_SPACE[..],
         };
         let (lines, writer) = (&self.state.lines, &self.state.writer);
-        if let Some(strides) = &self.shape.strides
-            && let Some(victim) = lines.urgent_victim(strides, Heat::ALL.map(|heat| writer.has_next(heat)))
-        {
+        if let Some(victim) = lines.scarce_victim(Heat::ALL.map(|heat| writer.has_next(heat))) {
             return Some(victim).filter(|&(group, _)| list.is_none_or(|list| list == group));
         }
         let mut groups = groups.iter().copied().filter(|&group| list.is_none_or(|list| list == group));

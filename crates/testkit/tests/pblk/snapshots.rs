@@ -1,6 +1,7 @@
 //! A drive that was saved and restored goes on as if nothing had happened.
 
-use crate::stage::{SECTOR, config};
+use crate::stage::{SECTOR, config, config_of};
+use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::figures::{AgeReport, Until};
 use tailcut_core::pblk::Pblk;
 use tailcut_units::random::mix;
@@ -29,17 +30,26 @@ fn work(drive: &mut Pblk, seed: u64, mut at: u64, commands: u32) -> (u64, u64) {
     (digest, at)
 }
 
+/// A drive of 16 LUNs with hot and cold lines.
+fn hot_and_cold() -> DeviceConfig {
+    config_of("tiny-pblk", "rail-hc", &["geometry.channels=8", "geometry.dies_per_chip=2"])
+}
+
 #[test]
 fn a_drive_that_is_restored_goes_on() {
-    let c = config("tiny-pblk", &[]);
-    let mut drive = Pblk::new(&c, 3, ()).expect("a sound drive");
+    goes_on(&config("tiny-pblk", &[]));
+    goes_on(&hot_and_cold());
+}
+
+fn goes_on(c: &DeviceConfig) {
+    let mut drive = Pblk::new(c, 3, ()).expect("a sound drive");
     let bytes = drive.host_bytes();
     drive.fill(bytes);
     drive.overwrite_uniform(Until::Erases(40), &(0..bytes), 4096, &mut |_| true);
     let (_, at) = work(&mut drive, 1, 0, 3_000);
     let mut file = Vec::new();
-    drive.snapshot(&c, 3, &mut file).expect("memory can be written");
-    let mut restored = Pblk::restore(&c, 3, (), &mut file.as_slice()).expect("the same drive");
+    drive.snapshot(c, 3, &mut file).expect("memory can be written");
+    let mut restored = Pblk::restore(c, 3, (), &mut file.as_slice()).expect("the same drive");
     restored.audit().unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(work(&mut drive, 2, at, 3_000), work(&mut restored, 2, at, 3_000));
     // Another drive, and a damaged file.
@@ -47,14 +57,18 @@ fn a_drive_that_is_restored_goes_on() {
     assert!(Pblk::restore(&other, 3, (), &mut file.as_slice()).is_err());
     let last = file.len() - 20;
     file[last] ^= 1;
-    assert!(Pblk::restore(&c, 3, (), &mut file.as_slice()).is_err());
+    assert!(Pblk::restore(c, 3, (), &mut file.as_slice()).is_err());
 }
 
 #[test]
 fn a_run_does_not_depend_on_whether_the_aged_state_was_stored() {
-    let c = config("tiny-pblk", &["geometry.bad_blocks=1%"]);
+    starts_alike(&config("tiny-pblk", &["geometry.bad_blocks=1%"]));
+    starts_alike(&hot_and_cold());
+}
+
+fn starts_alike(c: &DeviceConfig) {
     let aged = || {
-        let mut drive = Pblk::new(&c, 5, ()).expect("a sound drive");
+        let mut drive = Pblk::new(c, 5, ()).expect("a sound drive");
         let bytes = drive.host_bytes();
         drive.fill(bytes);
         let report = drive.overwrite_uniform(Until::Steady, &(0..bytes), 4096, &mut |_| true);
@@ -63,7 +77,7 @@ fn a_run_does_not_depend_on_whether_the_aged_state_was_stored() {
     let (mut fresh, report) = aged();
     let mut file = Vec::new();
     fresh.save_aged(9, &report, &mut file).expect("memory can be written");
-    let mut loaded = Pblk::new(&c, 5, ()).expect("a sound drive");
+    let mut loaded = Pblk::new(c, 5, ()).expect("a sound drive");
     let told: AgeReport = loaded.load_aged(9, &mut file.as_slice()).expect("the same drive");
     assert_eq!(told, report);
     assert_eq!(work(&mut fresh, 4, 0, 4_000), work(&mut loaded, 4, 0, 4_000));

@@ -482,7 +482,13 @@ pub fn aged_key(config: &DeviceConfig, seed: u64, what: &str) -> u64 {
         crate::snapshot::VERSION,
         config.geometry,
         f.kind,
-        (config.pblk.kernel, config.pblk.ring, config.pblk.stride, config.pblk.parities),
+        (
+            config.pblk.kernel,
+            config.pblk.ring,
+            config.pblk.stride,
+            config.pblk.parities,
+            config.pblk.hot_cold
+        ),
         f.mapping_unit,
         f.capacity_rule(),
         f.extent,

@@ -93,14 +93,11 @@ impl Lines {
         Some(if share(of_hot, of_cold) < share(of_cold, of_hot) { hot } else { cold })
     }
 
-    /// The line to collect if one kind has no further line; `has_next` says by kind whether it has. If users have none, a hot
-    /// line will do whose sectors are all valid, as long as a cold line can take them. If collection has none, it would
-    /// write where users do, and what it moves there takes S' times as long: a cold line will do that costs less.
-    pub(in super::super) fn urgent_victim(
-        &self,
-        strides: &Strides,
-        has_next: [bool; 2],
-    ) -> Option<(Group, u32)> {
+    /// The line to collect of the kind that has fewer free lines, so that hot lines are freed as fast as users write and cold
+    /// ones as fast as collection does; `has_next` says by kind whether it has a further line. If users have none, a hot
+    /// line will do whose sectors are all valid, as long as a cold line can take them. Otherwise no line will do that
+    /// is nearly all valid.
+    pub(in super::super) fn scarce_victim(&self, has_next: [bool; 2]) -> Option<(Group, u32)> {
         let (split, [hot, cold]) = (self.split()?, has_next);
         let of = |heat: Heat, more: Option<Group>| {
             let mut groups = Group::FOR_SPACE.into_iter().chain(more);
@@ -109,17 +106,11 @@ impl Lines {
         if !hot {
             return of(Heat::Hot, cold.then_some(Group::Empty));
         }
-        if cold || split.hot == split.used {
-            return None;
-        }
-        // To free a sector of a line of which a share v is valid, 1 / (1 - v) sectors are written.
-        let (width, parities) = (strides.width, strides.parities);
-        let is_cheap = |line: &Line| {
-            let invalid = u64::from(line.sectors - line.valid);
-            invalid * u64::from(width * width)
-                > u64::from(line.sectors) * u64::from((width - parities) * parities)
-        };
-        of(Heat::Cold, None).filter(|&(_, line)| is_cheap(self.line(line)))
+        let [of_hot, of_cold] = self.free_of_kinds().map(u64::from);
+        let fewer_hot = of_hot * u64::from(split.used - split.hot) < of_cold * u64::from(split.hot);
+        let victim = of(if fewer_hot { Heat::Hot } else { Heat::Cold }, None);
+        let pays = |line: &Line| u64::from(line.valid) * 8 < u64::from(line.sectors) * 7;
+        victim.filter(|&(_, line)| split.hot < split.used && pays(self.line(line)))
     }
 }
 
