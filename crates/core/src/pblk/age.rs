@@ -120,7 +120,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         next: &mut dyn FnMut(&mut [Lpn; BATCH]) -> usize,
     ) -> AgeReport {
         let raw = u64::from(self.shape.array.lines) * u64::from(self.shape.line_sectors);
-        let mut windows = Windows::new(raw, skewed);
+        let mut windows = Windows::new(raw, skewed || self.shape.hot_cold.is_some());
         let programs = |drive: &Self| drive.state.counters.programs();
         let (programmed, taken) = (programs(self), self.state.lines.taken());
         let (mut users, mut tell, mut steady) = (0, 0, false);
@@ -145,8 +145,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             at = soon;
             let done = programs(self) - programmed;
             if windows.is_over(done) {
-                // Every line was used again since the fill.
-                let all = self.state.lines.taken() - taken >= u64::from(self.shape.array.lines);
+                // Every line was used again since the fill. Hot and cold lines find their LUNs in some turns of both.
+                let turns = if self.shape.hot_cold.is_some() { 4 } else { 1 };
+                let all = self.state.lines.taken() - taken >= turns * u64::from(self.shape.array.lines);
                 steady = windows.end(users, done) && all;
             }
             match until {
