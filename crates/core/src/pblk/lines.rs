@@ -667,8 +667,9 @@ mod tests {
     /// A line that is full of valid sectors gains nothing, even where its parity takes more than half of it.
     #[test]
     fn a_full_line_that_holds_little_is_not_collected_for_space() {
-        let size = LineSize { chunks: 4, capacity: 40, start: 1, end: 10 };
-        let mut l = Lines::new(100, 4, Vec::new(), std::iter::repeat_n(Some(size), 1));
+        let luns = LunRange { from: 0, count: 4 };
+        let size = LineSize { luns, sectors: 100, metadata: 1, chunks: 4, capacity: 40, start: 1, end: 10 };
+        let mut l = Lines::new(4, Vec::new(), std::iter::repeat_n(Some(size), 1), None);
         let line = close(&mut l);
         assert_eq!(l.line(line).group, Some(Group::Empty));
         l.invalidate(line, 1);
@@ -679,7 +680,7 @@ mod tests {
     #[test]
     fn the_end_of_a_line_is_that_of_its_chunks() {
         let mut l = lines(1);
-        let line = l.take().expect("a free line");
+        let line = take(&mut l).expect("a free line");
         assert_eq!(l.give_up_if_room((line, 3), (2, 12), 2, |_| true), Some(5));
         assert_eq!(l.line(line).end, 9);
         l.close(line);
@@ -687,7 +688,7 @@ mod tests {
         l.choose(line);
         assert!(l.release(line, 1));
         l.free_up(line);
-        assert_eq!((l.take(), l.line(line).end), (Some(line), 10));
+        assert_eq!((take(&mut l), l.line(line).end), (Some(line), 10));
         assert!(!l.has_given_up(line, 3));
     }
 
