@@ -463,7 +463,7 @@ mod tests {
     #[test]
     fn hot_and_cold_sectors_leave_in_units_of_their_own() {
         let mut ring = Ring::new(SIZE, BACK);
-        let heat = |lba: u32| if lba % 3 == 0 { Heat::Cold } else { Heat::Hot };
+        let heat = |lba: u32| if lba.is_multiple_of(3) { Heat::Cold } else { Heat::Hot };
         for lba in 0..24 {
             ring.insert(Lpn(lba), Origin::User, heat(lba));
         }

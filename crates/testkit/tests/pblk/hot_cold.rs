@@ -36,7 +36,7 @@ fn aged(sets: &[&str]) -> Stage {
 fn users_and_collection_program_luns_of_their_own() {
     let mut stage = aged(&[]);
     let split = stage.drive.lines().split().expect("cold lines");
-    assert!(split.hot < 16 && split.hot >= 4 && split.hot % 4 == 0, "{split:?}");
+    assert!(split.hot < 16 && split.hot >= 4 && split.hot.is_multiple_of(4), "{split:?}");
     let sectors = stage.drive.host_bytes() / SECTOR;
     let mut s = Stream::new(3, "writes", 0);
     for i in 0..60_000u64 {
