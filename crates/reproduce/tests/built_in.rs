@@ -145,7 +145,8 @@ fn checks_say_what_they_decide() {
                 let same = |other: &Option<String>, own: Option<&str>| {
                     other.as_deref().is_none_or(|o| Some(o) == own)
                 };
-                same(&to.run, c.run.as_deref()) && same(&to.scheme, e.scheme(c)) && !to.difference
+                let place = same(&to.run, c.run.as_deref()) && same(&to.scheme, e.scheme(c));
+                place && same(&to.measure, Some(&c.measure)) && !to.difference
             });
             let place = format!("{}: {}", e.id, c.label);
             assert!(!itself || kind == CheckKind::Structural, "{place}: relative to itself");
