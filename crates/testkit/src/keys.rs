@@ -47,6 +47,7 @@ const HOT_COLD: &[(&str, &str)] = &[
     ("geometry.pages", "64"),
     ("pblk.stride", "2"),
     ("policy.write_gate", "'stride'"),
+    ("age.overwrites", "'uniform'"),
 ];
 /// The same for collection alone.
 const COLLECTION_GATED: &[(&str, &str)] = &[
@@ -486,8 +487,8 @@ fn bases() -> Vec<Table> {
     }
     set(&mut pblk, "pblk.stride", parse("4"));
     set(&mut pblk, "pblk.parities", parse("1"));
-    set(&mut pblk, "pblk.hot_cold", parse("'time'"));
     out.push(pblk);
+    out.push(with(&with(&first, HOT_COLD), &[("pblk.hot_cold", "'time'")]));
     let left_of = [("suspend.erase.limits.least_left", "'500us'"), ("suspend.erase.least_left_of", "'loop'")];
     out.push(with(&first, &left_of));
     out.push(with(
