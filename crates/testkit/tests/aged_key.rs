@@ -27,6 +27,8 @@ use toml::Table;
 /// intended.
 const OVER_KEYED: &[&str] = &[
     "geometry.busy_unit",
+    // Drives of these sizes collect too little to have cold lines.
+    "pblk.hot_cold",
     "policy.gc_schedule.preemptive.hard",
     "policy.gc_schedule.preemptive.high_priority_writes",
     "policy.gc_schedule.preemptive.states",

@@ -112,6 +112,8 @@ fn every_key_changes_an_output() {
     for Changed { key, value, before, after } in &changed {
         match (outcome(before), outcome(after)) {
             (Ok(a), Ok(b)) if a != b => {}
+            // A drive this small collects too little to have cold lines; `tests/pblk/hot_cold.rs` has larger ones.
+            (Ok(_), Ok(_)) if key == "pblk.hot_cold" => {}
             (Ok(_), Ok(_)) => dead.push(format!("{key} = {value}: nothing changes")),
             (a, b) => dead.push(format!("{key} = {value}: {:?} {:?}", a.err(), b.err())),
         }
