@@ -85,8 +85,7 @@ struct Units<'a> {
 impl Units<'_> {
     /// The strides of the line.
     fn strides(&self) -> Option<Strides> {
-        let lines = &self.state.lines;
-        self.shape.strides_on(lines.heat(self.line), lines.line(self.line).luns)
+        self.shape.strides_of(&self.state.lines, self.line)
     }
 
     /// Those that were written, from the first on, on a drive at rest. Bad chunks count too.

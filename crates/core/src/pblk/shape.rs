@@ -270,6 +270,11 @@ impl Shape {
         }
     }
 
+    /// Number of lines: one for each chunk index, or a hot and a cold one.
+    pub fn lines(&self) -> u32 {
+        self.array.lines * (1 + u32::from(self.hot_cold.is_some()))
+    }
+
     /// The chunk index of a line.
     #[inline]
     pub fn index_of(&self, line: u32) -> u32 {

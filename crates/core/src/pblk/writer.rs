@@ -271,7 +271,7 @@ impl Writer {
 
     /// Whether a restored state can belong to this drive.
     pub fn fits(&self, shape: &Shape) -> bool {
-        let lines = shape.array.lines * (1 + u32::from(shape.hot_cold.is_some()));
+        let lines = shape.lines();
         let mut open = self.open.iter().filter(|open| open.line != NONE);
         let mut next = self.next.iter().flatten();
         self.taken.len() == shape.luns as usize

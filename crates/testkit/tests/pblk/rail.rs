@@ -231,18 +231,24 @@ fn what_is_left_over_is_said() {
     assert!(warnings[0].starts_with("3 of 128 LUNs belong to no stride of 5"), "{warnings:?}");
 }
 
-/// A LUN dies on a drive with strides: its data are computed, for users and for collection, and written again. Only what has
-/// no parity in its place is lost, and the report names it.
-#[test]
-fn a_lun_dies_and_strides_give_its_data() {
+/// A drive with strides, filled with so many bytes, of which a LUN has died.
+fn with_a_dead_lun() -> (Stage, u64) {
     let sets = ["geometry.channels=4", "geometry.dies_per_chip=2", "geometry.pages=128"];
     let mut config = config_of("tiny-pblk", "rail", &sets);
     config.fault = vec!["die=0@1ms".parse().expect("a fault")];
     let mut stage = Stage::new(&config);
-    let bytes = stage.drive.host_bytes() / 10 * 7;
+    let bytes = stage.drive.host_bytes() / SECTOR / 10 * 7 * SECTOR;
     stage.drive.fill(bytes);
     stage.drive.wear_in();
     stage.until(2_000_000);
+    (stage, bytes)
+}
+
+/// A LUN dies on a drive with strides: its data are computed, for users and for collection, and written again. Only what has
+/// no parity in its place is lost, and the report names it.
+#[test]
+fn a_lun_dies_and_strides_give_its_data() {
+    let (mut stage, bytes) = with_a_dead_lun();
     let report = stage.drive.fault_report().expect("a drive that can fail");
     let lost: u64 = report.lost.iter().map(|range| range.end - range.start).sum();
     // An eighth of the data was on the LUN.
@@ -284,14 +290,8 @@ fn a_lun_dies_and_strides_give_its_data() {
 /// written.
 #[test]
 fn lost_sectors_are_told_until_they_are_written() {
-    let sets = ["geometry.channels=4", "geometry.dies_per_chip=2", "geometry.pages=128"];
-    let mut config = config_of("tiny-pblk", "rail", &sets);
-    config.fault = vec!["die=0@1ms".parse().expect("a fault")];
-    let mut stage = Stage::new(&config);
-    let sectors = stage.drive.host_bytes() / SECTOR / 10 * 7;
-    stage.drive.fill(sectors * SECTOR);
-    stage.drive.wear_in();
-    stage.until(2_000_000);
+    let (mut stage, bytes) = with_a_dead_lun();
+    let sectors = bytes / SECTOR;
     let first = |stage: &Stage| {
         let report = stage.drive.fault_report().expect("a drive that can fail");
         let at = |sector: &u64| report.lost.iter().any(|range| range.contains(&(sector * SECTOR)));
