@@ -1,10 +1,10 @@
 //! Collection by the host: victims, their metadata, readers, and one writer into the ring.
 //!
 //! At most four lines are chosen and not yet read in full. They are prepared one at a time: the metadata of a line are read,
-//! unit after unit, and its valid sectors are cut into requests of up to 64; only then it is the turn of the next. Eight readers send one request each to the
-//! device. One writer puts what they have read into the ring, request by request, as room and the rate limiter allow.
-//! Sectors that were overwritten in the meantime are dropped before the read; those overwritten after it still take a
-//! slot and are programmed as padding.
+//! unit after unit, and its valid sectors are cut into requests of up to 64; only then it is the turn of the next. Eight
+//! readers send one request each to the device. One writer puts what they have read into the ring, request by request,
+//! as room and the rate limiter allow. Sectors that were overwritten in the meantime are dropped before the read; those
+//! overwritten after it still take a slot and are programmed as padding.
 
 use super::array::{MOST_VECTOR, SECTOR};
 use super::drive::{Pblk, TIMER_RARE};
@@ -105,7 +105,7 @@ impl Collector {
             held: VecDeque::with_capacity(READERS as usize + 1),
             look_at: UNSET,
             unlimited_at: UNSET,
-            chosen_at: vec![0; (shape.array.lines * (1 + u32::from(shape.hot_cold.is_some()))) as usize],
+            chosen_at: vec![0; shape.lines() as usize],
         }
     }
 
@@ -216,13 +216,16 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// The next victim and its list, if one is wanted: from this list if one is given.
     pub(super) fn choose_victim(&self, list: Option<Group>) -> Option<(Group, u32)> {
-        let groups = match self.state.limiter.state() {
+        let limit = self.state.limiter.state();
+        let groups = match limit {
             Limit::Off => return None,
             Limit::WriteErrors => &Group::FOR_SPACE[..1],
             Limit::Low => &Group::FOR_SPACE[..],
         };
         let (lines, writer) = (&self.state.lines, &self.state.writer);
-        if let Some(victim) = lines.scarce_victim(Heat::ALL.map(|heat| writer.has_next(heat))) {
+        if limit == Limit::Low
+            && let Some(victim) = lines.scarce_victim(Heat::ALL.map(|heat| writer.has_next(heat)))
+        {
             return Some(victim).filter(|&(group, _)| list.is_none_or(|list| list == group));
         }
         let mut groups = groups.iter().copied().filter(|&group| list.is_none_or(|list| list == group));
