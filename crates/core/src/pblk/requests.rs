@@ -339,10 +339,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
         let reason = if !s.limiter.admits_user() {
             RingWait::Admission
-        } else if s.writer.waits_for_lun() {
-            s.writer.waits_for
         } else {
-            RingWait::Room
+            let oldest = s.ring.oldest().unwrap_or(Heat::Hot);
+            s.writer.waits_for_lun(oldest).unwrap_or(RingWait::Room)
         };
         if s.interface.waits.turn_to(reason, s.now) {
             let first = s.interface.room[0];

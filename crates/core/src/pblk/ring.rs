@@ -35,6 +35,28 @@ impl Heat {
     pub const ALL: [Heat; 2] = [Heat::Hot, Heat::Cold];
 }
 
+/// Which kinds of sectors the writer looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kinds {
+    /// Sectors for the line of users.
+    pub hot: bool,
+    /// Sectors for the line of collection.
+    pub cold: bool,
+}
+
+impl Kinds {
+    /// Both.
+    pub const ALL: Kinds = Kinds { hot: true, cold: true };
+
+    #[inline]
+    fn has(self, heat: Heat) -> bool {
+        match heat {
+            Heat::Hot => self.hot,
+            Heat::Cold => self.cold,
+        }
+    }
+}
+
 /// Sectors that the writer may take for one write unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ready {
@@ -220,12 +242,15 @@ impl Ring {
         Some(last)
     }
 
-    /// The sectors that the writer may take for a unit of `unit` sectors: those of the kind whose first has waited longest.
+    /// The sectors of these kinds that the writer may take for a unit of `unit` sectors: those whose first has waited longest.
     /// Less than a unit is taken with `all`, with a flush that waits for it, or if a quarter of the ring is behind it, which
     /// happens to one kind alone.
     #[inline]
-    pub fn ready(&self, unit: u32, all: bool) -> Option<Ready> {
+    pub fn ready(&self, kinds: Kinds, unit: u32, all: bool) -> Option<Ready> {
         let may = |heat: Heat| {
+            if !kinds.has(heat) {
+                return None;
+            }
             let waiting = &self.waiting[heat as usize];
             let first = waiting.first;
             let sectors = waiting.count.min(unit);
@@ -314,17 +339,25 @@ impl Ring {
         self.failed.push_back((first, sectors));
     }
 
-    /// Which line took the sectors of the oldest program that has failed, if they wait for another.
-    #[inline]
-    pub fn first_failed(&self) -> Option<Heat> {
-        let &(first, _) = self.failed.front()?;
-        Some(self.entry(first).heat)
+    /// The oldest program of sectors of these kinds that has failed, if they wait for another.
+    fn first_failed(&self, kinds: Kinds) -> Option<usize> {
+        self.failed.iter().position(|&(first, _)| kinds.has(self.entry(first).heat))
     }
 
-    /// Give the sectors of the oldest program that has failed to the writer: the place of the first, and their number.
-    /// Those that `is_current` does not confirm, given slot and address, hold nothing from now on.
-    pub fn submit_failed(&mut self, is_current: impl Fn(u32, Lpn) -> bool) -> Option<(Place, u32)> {
-        let (first, sectors) = self.failed.pop_front()?;
+    /// Whether sectors of these kinds wait because their program has failed.
+    #[inline]
+    pub fn is_failed_of(&self, kinds: Kinds) -> bool {
+        !self.failed.is_empty() && self.first_failed(kinds).is_some()
+    }
+
+    /// Give the sectors of the oldest program of these kinds that has failed to the writer: the place of the first, and their
+    /// number. Those that `is_current` does not confirm, given slot and address, hold nothing from now on.
+    pub fn submit_failed(
+        &mut self,
+        kinds: Kinds,
+        is_current: impl Fn(u32, Lpn) -> bool,
+    ) -> Option<(Place, u32)> {
+        let (first, sectors) = self.failed.remove(self.first_failed(kinds)?)?;
         let mut place = first;
         for _ in 0..sectors {
             let slot = self.slot(place);
@@ -335,6 +368,16 @@ impl Ring {
             }
         }
         Some((first, sectors))
+    }
+
+    /// Whether the writer has something to take yet.
+    pub fn has_work(&self) -> bool {
+        self.waiting() > 0 || !self.failed.is_empty()
+    }
+
+    /// The kind of the oldest sector that is not programmed, if there is any.
+    pub fn oldest(&self) -> Option<Heat> {
+        (self.synced < self.filled).then(|| self.entry(self.synced).heat)
     }
 
     /// Sectors that the writer has not taken.
@@ -437,9 +480,9 @@ mod tests {
         let (first, second) = (ring.submit(Heat::Hot, 8), ring.submit(Heat::Hot, 8));
         ring.failed(first, 8);
         assert_eq!(ring.programmed(second, 8), 0, "in the order of the ring");
-        assert_eq!(ring.submit_failed(|_, lba| lba != Lpn(3)), Some((0, 8)));
+        assert_eq!(ring.submit_failed(Kinds::ALL, |_, lba| lba != Lpn(3)), Some((0, 8)));
         assert_eq!((ring.entry(3).lba, ring.entry(4).lba), (Lpn::NONE, Lpn(4)));
-        assert_eq!(ring.first_failed(), None);
+        assert!(!ring.is_failed_of(Kinds::ALL));
         assert_eq!(ring.programmed(first, 8), 16);
     }
 
@@ -447,7 +490,7 @@ mod tests {
     fn less_than_a_unit_leaves_with_a_flush_alone() {
         let mut ring = Ring::new(SIZE, BACK);
         assert_eq!(ring.flush(), None, "nothing to wait for");
-        let ready = |ring: &Ring| ring.ready(8, false).map(|r| (r.sectors, r.padding));
+        let ready = |ring: &Ring| ring.ready(Kinds::ALL, 8, false).map(|r| (r.sectors, r.padding));
         fill(&mut ring, 0..7);
         assert_eq!(ready(&ring), None, "however old they are");
         assert_eq!((ring.flush(), ready(&ring)), (Some(6), Some((7, 1))));
@@ -468,7 +511,7 @@ mod tests {
             ring.insert(Lpn(lba), Origin::User, heat(lba));
         }
         let mut taken = Vec::new();
-        while let Some(ready) = ring.ready(8, false) {
+        while let Some(ready) = ring.ready(Kinds::ALL, 8, false) {
             let first = ring.submit(ready.heat, ready.sectors);
             taken.push((ready.heat, ring.places(first, ready.sectors).collect::<Vec<_>>()));
         }
@@ -484,8 +527,11 @@ mod tests {
         let hot = |ring: &mut Ring| {
             (0..SIZE / 4).for_each(|lba| _ = ring.insert(Lpn(lba), Origin::User, Heat::Hot))
         };
-        assert_eq!(ring.ready(8, false), None);
+        assert_eq!(ring.ready(Kinds::ALL, 8, false), None);
         hot(&mut ring);
-        assert_eq!(ring.ready(8, false), Some(Ready { heat: Heat::Cold, sectors: 1, padding: 7 }));
+        assert_eq!(
+            ring.ready(Kinds::ALL, 8, false),
+            Some(Ready { heat: Heat::Cold, sectors: 1, padding: 7 })
+        );
     }
 }

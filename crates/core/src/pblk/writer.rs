@@ -4,6 +4,9 @@
 //! erase for the next line, and at most one unit of metadata of a closed line. One busy LUN holds up all that is
 //! behind it. At the start of a line it waits for what must be on the device before data: the erases that are left, and
 //! the metadata at the start (smeta).
+//!
+//! Where hot and cold lines differ, each kind has a lane: what waits in one lane does not hold up the other. Sectors for
+//! which there is no cold line go through the lane of the hot one.
 
 mod begin;
 
@@ -11,7 +14,7 @@ use super::drive::Pblk;
 use super::interface::Work;
 use super::rail::gate::Class;
 use super::rail::strides::Strides;
-use super::ring::{Heat, Origin, Place, Ready};
+use super::ring::{Heat, Kinds, Origin, Place, Ready};
 use super::shape::Shape;
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
@@ -77,13 +80,13 @@ enum Step {
     /// Submit this unit once its LUN is free.
     Submit(u32),
     /// Submit an erase on a LUN position behind the data on another; the two are mostly the same.
-    Erase { erase: Chunk, data: (Heat, u32) },
-    /// Choose a unit of metadata that goes with the data of a kind on this LUN position.
-    Metadata((Heat, u32)),
-    /// Begin the next line of a kind, once a buffer for its metadata is free.
-    Begin(Heat),
-    /// Erase what is left to erase of the next line of a kind.
-    EraseRest(Heat),
+    Erase { erase: u32, data: u32 },
+    /// Choose a unit of metadata that goes with the data on this LUN position.
+    Metadata(u32),
+    /// Begin the next line, once a buffer for its metadata is free.
+    Begin,
+    /// Erase what is left to erase of the next line.
+    EraseRest,
     /// Wait for the metadata at the start of the line.
     Started,
 }
@@ -133,17 +136,38 @@ struct Closing {
     to_end: u32,
 }
 
-/// The writer's state.
+/// What the writer does for the lines of a kind.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Writer {
+struct Lane {
     step: Step,
     /// The step that follows the submission of a unit.
     then: Step,
-    /// By kind.
-    open: [OpenLine; 2],
-    next: [Option<NextLine>; 2],
-    /// The erase that the start of a line waits for.
-    erasing: Option<Chunk>,
+    open: OpenLine,
+    next: Option<NextLine>,
+    /// The LUN position of the erase that the start of a line waits for.
+    erasing: Option<u32>,
+    /// Why it could not take a LUN, when it waits for one.
+    waits_for: RingWait,
+}
+
+impl Lane {
+    /// A lane without a line.
+    fn new() -> Lane {
+        let (open, waits_for) = (OpenLine::NONE, RingWait::Lun);
+        Lane { step: Step::Take, then: Step::Take, open, next: None, erasing: None, waits_for }
+    }
+
+    /// Whether it waits for the semaphore of a LUN.
+    fn waits_for_lun(&self) -> bool {
+        matches!(self.step, Step::Submit(_) | Step::Erase { .. })
+    }
+}
+
+/// The writer's state.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Writer {
+    /// By kind of line.
+    lanes: [Lane; 2],
     /// Oldest first.
     closing: VecDeque<Closing>,
     units: Slab<Unit>,
@@ -151,8 +175,6 @@ pub(super) struct Writer {
     taken: Vec<bool>,
     /// By LUN position: line, unit, ring place and sectors of the last unit of data, where the medium holds data.
     pub stripe_places: Vec<Option<(u32, u32, Place, u32)>>,
-    /// Why it could not take a LUN, when it waits for one.
-    pub waits_for: RingWait,
     /// The table of a line that is not the next any more, kept for the one after it.
     spare: Vec<bool>,
     /// Chunks whose erase has failed, before the host hears of it.
@@ -164,30 +186,43 @@ pub(super) struct Writer {
 impl Writer {
     pub fn new(shape: &Shape) -> Writer {
         Writer {
-            step: Step::Take,
-            then: Step::Take,
-            open: [OpenLine::NONE, OpenLine::NONE],
-            next: [None, None],
-            erasing: None,
+            lanes: [Lane::new(), Lane::new()],
             closing: VecDeque::with_capacity(METADATA_BUFFERS + 1),
             units: Slab::new(2 * shape.luns as usize + 2, Unit::without_sectors(Content::Start, 0, 0)),
             taken: vec![false; shape.luns as usize],
             stripe_places: vec![None; shape.luns as usize],
-            waits_for: RingWait::Lun,
             spare: Vec::new(),
             erases_failed: Vec::new(),
             shutting_down: false,
         }
     }
 
-    /// Whether the writer waits for the semaphore of a LUN.
-    pub fn waits_for_lun(&self) -> bool {
-        matches!(self.step, Step::Submit(_) | Step::Erase { .. })
+    #[inline]
+    fn lane(&self, heat: Heat) -> &Lane {
+        &self.lanes[heat as usize]
+    }
+
+    #[inline]
+    fn lane_mut(&mut self, heat: Heat) -> &mut Lane {
+        &mut self.lanes[heat as usize]
+    }
+
+    /// Why the writer cannot take a LUN, if it waits for one: in the lane of this kind, or else in the other.
+    pub fn waits_for_lun(&self, heat: Heat) -> Option<RingWait> {
+        let other = &self.lanes[1 - heat as usize];
+        [self.lane(heat), other].into_iter().find(|lane| lane.waits_for_lun()).map(|lane| lane.waits_for)
+    }
+
+    /// Note why a lane cannot take a LUN.
+    #[inline]
+    pub fn waits(&mut self, heat: Heat, reason: RingWait) {
+        self.lane_mut(heat).waits_for = reason;
     }
 
     /// What the writer does, for an error.
     pub fn describe(&self) -> String {
-        format!("the writer is at {:?}, {} lines are closing", self.step, self.closing.len())
+        let steps = self.lanes.each_ref().map(|lane| lane.step);
+        format!("the writer is at {steps:?}, {} lines are closing", self.closing.len())
     }
 
     /// Whether the semaphore of a LUN is taken.
@@ -205,24 +240,24 @@ impl Writer {
     /// The line that takes data of users. It alone has strides.
     #[inline]
     pub fn open(&self) -> &OpenLine {
-        &self.open[Heat::Hot as usize]
+        &self.lane(Heat::Hot).open
     }
 
     /// Let this line go on behind a unit that is no data.
     pub fn passes(&mut self, unit: u32) {
-        self.open[Heat::Hot as usize].next = unit + 1;
+        self.lane_mut(Heat::Hot).open.next = unit + 1;
     }
 
     /// Whether the next line of a kind is prepared.
     #[inline]
     pub fn has_next(&self, heat: Heat) -> bool {
-        self.next[heat as usize].is_some()
+        self.lane(heat).next.is_some()
     }
 
     /// The cold line that takes data, if there is one.
     #[inline]
     pub fn open_cold(&self) -> Option<u32> {
-        Some(self.open[Heat::Cold as usize].line).filter(|&line| line != NONE)
+        Some(self.lane(Heat::Cold).open.line).filter(|&line| line != NONE)
     }
 
     /// Note that an operation has failed, of which the host has not heard.
@@ -247,13 +282,14 @@ impl Writer {
 
     /// The next unit of a line that takes data, and how many it takes; `None` if it is not the open one.
     pub fn room_of(&self, line: u32) -> Option<(u32, u32)> {
-        self.open.iter().find(|open| open.line == line).map(|open| (open.next, open.left))
+        let mut open = self.lanes.iter().map(|lane| &lane.open);
+        open.find(|open| open.line == line).map(|open| (open.next, open.left))
     }
 
     /// Let an open line take fewer units of data.
     pub fn take_room(&mut self, line: u32, units: u32) {
-        let open = self.open.iter_mut().find(|open| open.line == line);
-        open.expect("the line is open").left -= units;
+        let mut open = self.lanes.iter_mut().map(|lane| &mut lane.open);
+        open.find(|open| open.line == line).expect("the line is open").left -= units;
     }
 
     /// Whether the line that takes data of users is full.
@@ -272,8 +308,8 @@ impl Writer {
     /// Whether a restored state can belong to this drive.
     pub fn fits(&self, shape: &Shape) -> bool {
         let lines = shape.lines();
-        let mut open = self.open.iter().filter(|open| open.line != NONE);
-        let mut next = self.next.iter().flatten();
+        let mut open = self.lanes.iter().map(|lane| &lane.open).filter(|open| open.line != NONE);
+        let mut next = self.lanes.iter().filter_map(|lane| lane.next.as_ref());
         self.taken.len() == shape.luns as usize
             && open.all(|open| open.line < lines && open.next <= shape.line_units)
             && next.all(|next| next.line < lines && next.erased.len() == shape.luns as usize)
@@ -284,43 +320,46 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Go on writing as far as possible.
     #[inline]
     pub(super) fn run_writer(&mut self) {
-        while self.write_step() {}
+        while self.write_step(Heat::Hot) || self.shape.hot_cold.is_some() && self.write_step(Heat::Cold) {}
     }
 
-    /// Do one step. Returns false if the writer must wait.
-    fn write_step(&mut self) -> bool {
-        match self.state.writer.step {
-            Step::Take => self.take_sectors(),
-            Step::Submit(unit) => self.submit_unit(unit),
-            Step::Erase { erase, data } => self.submit_erase_after(erase, data),
-            Step::Metadata((heat, position)) => self.choose_metadata(heat, position),
-            Step::Begin(heat) => self.begin_line(heat),
-            Step::EraseRest(heat) => self.erase_rest(heat),
+    /// Do one step in a lane. Returns false if it must wait.
+    fn write_step(&mut self, heat: Heat) -> bool {
+        match self.state.writer.lane(heat).step {
+            Step::Take => self.take_sectors(heat),
+            Step::Submit(unit) => self.submit_unit(heat, unit),
+            Step::Erase { erase, data } => self.submit_erase_after(heat, erase, data),
+            Step::Metadata(position) => self.choose_metadata(heat, position),
+            Step::Begin => self.begin_line(heat),
+            Step::EraseRest => self.erase_rest(heat),
             Step::Started => false,
         }
     }
 
-    /// Map the next sectors of the ring.
-    fn take_sectors(&mut self) -> bool {
+    /// Map the next sectors of the ring that go to the open line of a kind.
+    fn take_sectors(&mut self, heat: Heat) -> bool {
         let write_unit = self.shape.array.write_unit;
-        if let Some(unit) = self.parity_unit() {
+        if heat == Heat::Hot
+            && let Some(unit) = self.parity_unit()
+        {
             let unit = self.map_parity(unit);
-            self.submit_next(Heat::Hot, unit);
+            self.submit_next(heat, unit);
             return true;
         }
-        let again = self.state.ring.first_failed();
-        let ready = self.state.ring.ready(write_unit, false);
-        let Some(heat) = again.or(ready.map(|ready| ready.heat)) else {
-            return self.state.writer.shutting_down && self.pad_open_lines();
-        };
-        let heat = self.line_kind(heat);
-        if self.state.writer.open[heat as usize].left == 0 {
-            self.state.writer.step = Step::Begin(heat);
+        let has_cold = self.shape.hot_cold.is_some() && self.line_kind(Heat::Cold) == Heat::Cold;
+        let kinds = Kinds { hot: heat == Heat::Hot, cold: (heat == Heat::Cold) == has_cold };
+        let again = self.state.ring.is_failed_of(kinds);
+        let ready = self.state.ring.ready(kinds, write_unit, false);
+        if !again && ready.is_none() {
+            return self.state.writer.shutting_down && self.pad_open_line(heat);
+        }
+        if self.state.writer.lane(heat).open.left == 0 {
+            self.state.writer.lane_mut(heat).step = Step::Begin;
             return true;
         }
         let unit = match ready {
-            Some(ready) if again.is_none() => self.map_unit(heat, &ready),
-            _ => self.map_again(heat),
+            Some(ready) if !again => self.map_unit(heat, &ready),
+            _ => self.map_again(heat, kinds),
         };
         self.submit_next(heat, unit);
         true
@@ -331,39 +370,41 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let id = self.state.writer.units.take();
         self.state.writer.units[id] = unit;
         self.data_mapped(id);
-        self.state.writer.step = Step::Submit(id);
+        self.state.writer.lane_mut(heat).step = Step::Submit(id);
         let position = self.shape.position_of(unit.unit);
-        self.state.writer.then = match self.erase_with(heat, position) {
-            Some(erase) => Step::Erase { erase, data: (heat, position) },
-            None => Step::Metadata((heat, position)),
+        self.state.writer.lane_mut(heat).then = match self.erase_with(heat, position) {
+            Some(erase) => Step::Erase { erase, data: position },
+            None => Step::Metadata(position),
         };
     }
 
-    /// Pad the open lines to their ends, and submit their metadata. Returns whether anything was left to do.
+    /// Pad the open line of a kind to its end, and submit its metadata, once the ring is empty. Returns whether anything was
+    /// left to do.
     #[cold]
-    fn pad_open_lines(&mut self) -> bool {
-        for heat in Heat::ALL {
-            if self.state.writer.open[heat as usize].left > 0 {
-                let padding = self.shape.array.write_unit;
-                let unit = self.map_unit(heat, &Ready { heat, sectors: 0, padding });
-                self.submit_next(heat, unit);
-                return true;
-            }
+    fn pad_open_line(&mut self, heat: Heat) -> bool {
+        if self.state.ring.has_work() {
+            return false;
         }
-        Heat::ALL.into_iter().any(|heat| self.end_open_line(heat))
+        if self.state.writer.lane(heat).open.left > 0 {
+            let padding = self.shape.array.write_unit;
+            let unit = self.map_unit(heat, &Ready { heat, sectors: 0, padding });
+            self.submit_next(heat, unit);
+            return true;
+        }
+        self.end_open_line(heat)
     }
 
     /// Queue the metadata at the end of the open line of a kind, which is full, and let the writer submit all that waits. Returns
     /// whether there was any.
     #[cold]
     fn end_open_line(&mut self, heat: Heat) -> bool {
-        if !self.state.writer.open[heat as usize].ended {
-            self.state.writer.open[heat as usize].ended = true;
-            let old = self.state.writer.open[heat as usize].clone();
+        if !self.state.writer.lane(heat).open.ended {
+            self.state.writer.lane_mut(heat).open.ended = true;
+            let old = self.state.writer.lane(heat).open.clone();
             self.queue_metadata(&old);
         }
         let waiting = self.waiting_metadata(None);
-        waiting.into_iter().for_each(|at| self.take_metadata(at));
+        waiting.into_iter().for_each(|at| self.take_metadata(heat, at));
         waiting.is_some()
     }
 
@@ -375,9 +416,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// Give the sectors of a program that has failed other places, without those that were overwritten since.
     #[cold]
-    fn map_again(&mut self, heat: Heat) -> Unit {
+    fn map_again(&mut self, heat: Heat, kinds: Kinds) -> Unit {
         let Pblk { map, state, .. } = self;
-        let failed = state.ring.submit_failed(|slot, lba| map.is_buffered_in(lba, slot));
+        let failed = state.ring.submit_failed(kinds, |slot, lba| map.is_buffered_in(lba, slot));
         let (first, sectors) = failed.expect("the program of some sectors has failed");
         self.map_from(heat, first, sectors, self.shape.array.write_unit - sectors)
     }
@@ -385,7 +426,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Give sectors of the ring from a place on, which are a write unit with the padding, the next places of the open
     /// line of a kind.
     fn map_from(&mut self, heat: Heat, first: Place, sectors: u32, padding: u32) -> Unit {
-        let (line, unit) = (self.state.writer.open[heat as usize].line, self.next_unit(heat));
+        let (line, unit) = (self.state.writer.lane(heat).open.line, self.next_unit(heat));
         let start = self.shape.unit_start(line, unit);
         let (mut users, mut collected, mut empty) = (0, 0, 0);
         let mut place = first;
@@ -423,7 +464,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// Take the next write unit of the open line of a kind that may take data.
     fn next_unit(&mut self, heat: Heat) -> u32 {
-        let open = &mut self.state.writer.open[heat as usize];
+        let open = &mut self.state.writer.lane_mut(heat).open;
         debug_assert!(open.left > 0);
         let unit = self.state.lines.unit_from(open.line, open.next);
         open.next = unit + 1;
@@ -431,11 +472,11 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         unit
     }
 
-    /// Submit a unit if its LUN is free.
-    fn submit_unit(&mut self, id: u32) -> bool {
+    /// Submit a unit in a lane if its LUN is free.
+    fn submit_unit(&mut self, heat: Heat, id: u32) -> bool {
         let unit = self.state.writer.units[id];
         let position = self.shape.position_of(unit.unit);
-        if !self.take_lun(position, unit.class()) {
+        if !self.take_lun(heat, position, unit.class()) {
             return false;
         }
         let occupant = match unit.content {
@@ -462,20 +503,21 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         });
         let sectors = u64::from(write_unit);
         self.pass_write(op, sectors * super::array::SECTOR, sectors);
-        self.state.writer.step = self.state.writer.then;
+        let lane = self.state.writer.lane_mut(heat);
+        lane.step = lane.then;
         true
     }
 
     /// Let a unit of metadata of the oldest closing line of a kind go with its data on a LUN position, if its own LUN is half
     /// the array away.
     fn choose_metadata(&mut self, heat: Heat, position: u32) -> bool {
-        self.state.writer.step = Step::Take;
+        self.state.writer.lane_mut(heat).step = Step::Take;
         if let Some(at) = self.waiting_metadata(Some(heat)) {
             let own = self.shape.position_of(self.next_metadata(at));
-            let open = self.state.writer.open[heat as usize].line;
+            let open = self.state.writer.lane(heat).open.line;
             let opposite = self.shape.opposite(heat, self.state.lines.line(open).luns, own);
             if opposite == position || self.state.lines.is_bad(open, opposite) {
-                self.take_metadata(at);
+                self.take_metadata(heat, at);
             }
         }
         true
@@ -494,8 +536,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.lines.unit_from(line, next)
     }
 
-    /// Let the writer submit the next unit of metadata of a closing line.
-    fn take_metadata(&mut self, at: usize) {
+    /// Let a lane submit the next unit of metadata of a closing line.
+    fn take_metadata(&mut self, heat: Heat, at: usize) {
         let line = self.state.writer.closing[at].line;
         let unit = self.next_metadata(at);
         let w = &mut self.state.writer;
@@ -503,8 +545,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         w.closing[at].to_submit -= 1;
         let id = w.units.take();
         w.units[id] = Unit::without_sectors(Content::End, line, unit);
-        w.then = w.step;
-        w.step = Step::Submit(id);
+        let lane = w.lane_mut(heat);
+        lane.then = lane.step;
+        lane.step = Step::Submit(id);
     }
 
     /// The host hears that a program has ended.
@@ -530,9 +573,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 self.end_flushes(synced);
             }
             Content::Start => {
-                self.line_started(self.state.lines.heat(unit.line));
+                let heat = self.state.lines.heat(unit.line);
+                self.line_started(heat);
                 self.space_changed();
-                self.state.writer.step = Step::Take;
+                self.state.writer.lane_mut(heat).step = Step::Take;
             }
             Content::End => self.metadata_programmed(unit.line),
             Content::Parity => {}
@@ -573,9 +617,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     pub(super) fn write_at_once(&mut self, all: bool) -> bool {
         let write_unit = self.shape.array.write_unit;
         loop {
-            let Some(ready) = self.state.ring.ready(write_unit, all) else { return true };
+            let Some(ready) = self.state.ring.ready(Kinds::ALL, write_unit, all) else { return true };
             let heat = self.line_kind(ready.heat);
-            if self.state.writer.open[heat as usize].left == 0 && !self.begin_line_at_once(heat) {
+            if self.state.writer.lane(heat).open.left == 0 && !self.begin_line_at_once(heat) {
                 return false;
             }
             let unit = self.map_unit(heat, &ready);
@@ -591,7 +635,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     pub(super) fn fill_open(&mut self, data: u32) {
         let write_unit = self.shape.array.write_unit;
         let units = data.div_ceil(write_unit);
-        let open = &mut self.state.writer.open[Heat::Hot as usize];
+        let open = &mut self.state.writer.lane_mut(Heat::Hot).open;
         open.next += units;
         open.left -= units;
         let line = open.line;

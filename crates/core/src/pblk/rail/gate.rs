@@ -7,6 +7,7 @@ use super::strides::Strides;
 use crate::medium::Medium;
 use crate::observer::{Observer, RingWait};
 use crate::pblk::drive::Pblk;
+use crate::pblk::ring::Heat;
 use crate::policy::write_gate::{Covered, GateRules};
 use serde::{Deserialize, Serialize};
 
@@ -38,8 +39,8 @@ pub(in super::super) struct Gate {
     marked: Vec<bool>,
     /// By LUN position: host reads under way.
     reads: Vec<u32>,
-    /// Whether the writer has its place in the stride and waits for reads alone.
-    has_place: bool,
+    /// By lane of the writer: the LUN position that has its place in the stride and waits for reads alone.
+    places: [Option<u32>; 2],
     /// The window of time in which host reads are counted, their number, and whether the gate is open.
     window: u64,
     reads_of_window: u64,
@@ -58,7 +59,7 @@ impl Gate {
             passed: vec![0; strides],
             marked: vec![false; luns],
             reads: vec![0; luns],
-            has_place: false,
+            places: [None; 2],
             window: 0,
             reads_of_window: 0,
             is_open: false,
@@ -82,13 +83,14 @@ impl Gate {
             let members = strides.members(stride as u32);
             let carried = members.clone().filter(|&member| self.carried[member as usize]).count() as u32;
             let marked = members.filter(|&member| self.marked[member as usize]).count() as u32;
-            // One more may be marked that waits at the gate.
-            let early = u32::from(rules.marks_early);
+            // One more of each lane may be marked that waits at the gate.
+            let early = 2 * u32::from(rules.marks_early);
             law!(
                 passed <= strides.parities.max(carried) && marked <= passed + early,
                 "stride {stride}: {passed} LUNs have passed its gate and {marked} are marked"
             );
-            let place = u32::from(self.has_place);
+            let waits = |place: &&u32| strides.stride_of(**place) == stride as u32;
+            let place = self.places.iter().flatten().filter(waits).count() as u32;
             law!(passed <= under_way + place, "stride {stride}: {passed} have passed, {under_way} are busy");
         }
         Ok(())
@@ -105,7 +107,7 @@ impl Gate {
     pub fn read_ended(&mut self, position: u32) -> bool {
         let reads = &mut self.reads[position as usize];
         *reads -= 1;
-        *reads == 0 && self.has_place
+        *reads == 0 && self.places.iter().any(Option::is_some)
     }
 
     /// Host reads that come at `now` are counted.
@@ -127,8 +129,9 @@ impl Gate {
     }
 
     /// Let a program or erase pass, or let it wait. What waits has its LUN's semaphore to itself.
-    fn lets_pass(&mut self, rules: &GateRules, position: u32, class: Class, now: u64) -> bool {
+    fn lets_pass(&mut self, rules: &GateRules, heat: Heat, position: u32, class: Class, now: u64) -> bool {
         self.turn_window(now, rules.off_below);
+        let lane = heat as usize;
         let Some(strides) = self.strides.filter(|strides| position < strides.used()) else {
             // Lines that had strides there are still read.
             self.marked[position as usize] = true;
@@ -136,8 +139,9 @@ impl Gate {
         };
         let stride = strides.stride_of(position) as usize;
         let covered = rules.covers == Covered::All || class != Class::Other;
-        if self.has_place || covered && !self.is_open {
-            if !self.has_place {
+        let has_place = self.places[lane].is_some();
+        if has_place || covered && !self.is_open {
+            if !has_place {
                 self.marked[position as usize] |= rules.marks_early;
                 let busy = match rules.against {
                     Covered::All => self.under_way[stride],
@@ -146,14 +150,14 @@ impl Gate {
                 if busy >= strides.parities {
                     return false;
                 }
-                self.has_place = true;
+                self.places[lane] = Some(position);
                 self.marked[position as usize] = true;
                 self.passed[stride] += 1;
             }
             if rules.waits_for_reads && self.reads[position as usize] > 0 {
                 return false;
             }
-            self.has_place = false;
+            self.places[lane] = None;
         } else {
             // The gate may have opened while it waited.
             self.marked[position as usize] = false;
@@ -179,6 +183,10 @@ impl Gate {
             return;
         }
         self.strides = Some(strides);
+        // What waits for reads alone asks for its place again.
+        for position in self.places.iter_mut().filter_map(Option::take) {
+            self.marked[position as usize] = false;
+        }
         self.under_way.fill(0);
         self.passed.fill(0);
         self.carried.clone_from(&self.marked);
@@ -191,19 +199,19 @@ impl Gate {
 }
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
-    /// Take the semaphore of a LUN, and a place in its stride, for a program or an erase of the writer. Returns false if
-    /// it must wait.
+    /// Take the semaphore of a LUN, and a place in its stride, for a program or an erase in a lane of the writer. Returns
+    /// false if it must wait.
     #[inline]
-    pub(in super::super) fn take_lun(&mut self, position: u32, class: Class) -> bool {
+    pub(in super::super) fn take_lun(&mut self, heat: Heat, position: u32, class: Class) -> bool {
         let s = &mut self.state;
         if s.writer.is_taken(position) {
-            s.writer.waits_for = RingWait::Lun;
+            s.writer.waits(heat, RingWait::Lun);
             return false;
         }
         if let Some(rules) = &self.shape.gate
-            && !s.gate.lets_pass(rules, position, class, s.now)
+            && !s.gate.lets_pass(rules, heat, position, class, s.now)
         {
-            s.writer.waits_for = RingWait::Gate;
+            s.writer.waits(heat, RingWait::Gate);
             return false;
         }
         s.writer.set_taken(position, true);

@@ -28,13 +28,10 @@ impl Chunk {
 }
 
 impl Writer {
-    /// Lines of the other kind that are open: each has a pair of buffers for its metadata.
+    /// Lines of the other kind that are open, one at most: it has a pair of buffers for its metadata.
     fn open_besides(&self, heat: Heat) -> usize {
-        self.open
-            .iter()
-            .zip(Heat::ALL)
-            .filter(|(open, of)| *of != heat && open.line != NONE && !open.ended)
-            .count()
+        let other = &self.lanes[1 - heat as usize].open;
+        usize::from(other.line != NONE && !other.ended)
     }
 }
 
@@ -52,44 +49,36 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// The line that takes sectors of a kind now: without room for a cold line collection writes where users do.
     #[inline]
     pub(super) fn line_kind(&mut self, heat: Heat) -> Heat {
-        if heat == Heat::Hot || self.state.writer.open[heat as usize].left > 0 {
+        if heat == Heat::Hot || self.state.writer.lane(heat).open.left > 0 {
             return heat;
         }
         self.prepare_next(heat);
         if self.state.writer.has_next(heat) { heat } else { Heat::Hot }
     }
 
-    /// The erase that goes with data of a kind on a LUN position, if the next lines have any left: there, or else where the
-    /// open line of the kind has no chunk.
-    pub(super) fn erase_with(&self, heat: Heat, position: u32) -> Option<Chunk> {
-        let w = &self.state.writer;
-        let waits = |of: &Heat, position: u32| {
-            let next = w.next[*of as usize].as_ref();
-            next.is_some_and(|next| next.to_submit > 0 && !next.erased[position as usize])
-        };
-        if let Some(heat) = Heat::ALL.into_iter().find(|of| waits(of, position)) {
-            return Some(Chunk { heat, position });
-        }
-        w.next[heat as usize].as_ref().filter(|next| next.to_submit > 0)?;
-        let open = w.open[heat as usize].line;
-        let elsewhere = |&other: &u32| waits(&heat, other) && self.state.lines.is_bad(open, other);
-        let position = (0..self.shape.luns).find(elsewhere)?;
-        Some(Chunk { heat, position })
+    /// The LUN position of the erase that goes with data of a kind on a LUN position, if the next line has any left: there,
+    /// or else where the open line has no chunk.
+    pub(super) fn erase_with(&self, heat: Heat, position: u32) -> Option<u32> {
+        let lane = self.state.writer.lane(heat);
+        let next = lane.next.as_ref().filter(|next| next.to_submit > 0)?;
+        let waits = |&position: &u32| !next.erased[position as usize];
+        let elsewhere = |other: &u32| waits(other) && self.state.lines.is_bad(lane.open.line, *other);
+        Some(position).filter(waits).or_else(|| (0..self.shape.luns).find(elsewhere))
     }
 
-    /// Submit an erase of a next line behind the program of its LUN.
-    pub(super) fn submit_erase_after(&mut self, erase: Chunk, data: (Heat, u32)) -> bool {
-        if self.shape.erase_semaphore && !self.take_lun(erase.position, Class::Erase) {
+    /// Submit an erase of the next line of a kind behind the program of its LUN.
+    pub(super) fn submit_erase_after(&mut self, heat: Heat, erase: u32, data: u32) -> bool {
+        if self.shape.erase_semaphore && !self.take_lun(heat, erase, Class::Erase) {
             return false;
         }
-        self.submit_erase(erase);
-        self.state.writer.step = Step::Metadata(data);
+        self.submit_erase(Chunk { heat, position: erase });
+        self.state.writer.lane_mut(heat).step = Step::Metadata(data);
         true
     }
 
     fn submit_erase(&mut self, chunk: Chunk) {
         let Chunk { heat, position } = chunk;
-        let next = self.state.writer.next[heat as usize].as_mut().expect("an erase belongs to the next line");
+        let next = self.state.writer.lane_mut(heat).next.as_mut().expect("an erase belongs to the next line");
         debug_assert!(!next.erased[position as usize]);
         next.erased[position as usize] = true;
         next.to_submit -= 1;
@@ -110,7 +99,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Begin the next line: wait for a buffer for its metadata, then erase what is left of it.
     pub(super) fn begin_line(&mut self, heat: Heat) -> bool {
         self.prepare_next(heat);
-        if self.state.writer.next[heat as usize].is_none() {
+        if self.state.writer.lane(heat).next.is_none() {
             // Only a freed line can help.
             return false;
         }
@@ -118,25 +107,25 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         if w.closing.len() + w.open_besides(heat) + 1 >= METADATA_BUFFERS {
             // Nothing else would send what these lines wait for.
             let Some(at) = self.waiting_metadata(None) else { return false };
-            self.take_metadata(at);
+            self.take_metadata(heat, at);
             return true;
         }
-        self.state.writer.step = Step::EraseRest(heat);
+        self.state.writer.lane_mut(heat).step = Step::EraseRest;
         true
     }
 
     /// Erase the chunks of the next line that are left, one after the other, and wait for all.
     pub(super) fn erase_rest(&mut self, heat: Heat) -> bool {
-        let next = self.state.writer.next[heat as usize].as_ref().expect("the line that begins");
-        if self.state.writer.erasing.is_some() {
+        let next = self.state.writer.lane(heat).next.as_ref().expect("the line that begins");
+        if self.state.writer.lane(heat).erasing.is_some() {
             return false;
         }
         if next.to_submit > 0 {
             let left = next.erased.iter().position(|&erased| !erased).expect("one is left");
-            let chunk = Chunk { heat, position: left as u32 };
-            if !self.shape.erase_semaphore || self.take_lun(chunk.position, Class::Erase) {
-                self.state.writer.erasing = Some(chunk);
-                self.submit_erase(chunk);
+            let position = left as u32;
+            if !self.shape.erase_semaphore || self.take_lun(heat, position, Class::Erase) {
+                self.state.writer.lane_mut(heat).erasing = Some(position);
+                self.submit_erase(Chunk { heat, position });
             }
             return false;
         }
@@ -148,29 +137,29 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             self.retire_next(heat);
             return true;
         }
-        let old = self.state.writer.open[heat as usize].clone();
+        let old = self.state.writer.lane(heat).open.clone();
         self.open_next(heat);
         // The old line is lost if its metadata at the start could not be written.
         if old.line != NONE && self.state.lines.line(old.line).state == State::Open && !old.ended {
             self.queue_metadata(&old);
         }
-        let line = self.state.writer.open[heat as usize].line;
+        let line = self.state.writer.lane(heat).open.line;
         let unit = self.skip_start(heat);
         let id = self.state.writer.units.take();
         self.state.writer.units[id] = Unit::without_sectors(Content::Start, line, unit);
-        self.state.writer.step = Step::Submit(id);
-        self.state.writer.then = Step::Started;
+        self.state.writer.lane_mut(heat).step = Step::Submit(id);
+        self.state.writer.lane_mut(heat).then = Step::Started;
         true
     }
 
     /// Let the next line of a kind be the one that data go to.
     fn open_next(&mut self, heat: Heat) {
-        let next = self.state.writer.next[heat as usize].take().expect("a line is prepared");
+        let next = self.state.writer.lane_mut(heat).next.take().expect("a line is prepared");
         self.state.writer.spare = next.erased;
         let line = next.line;
         let l = self.state.lines.line(line);
         let (left, luns) = (l.capacity / self.shape.array.write_unit, l.luns);
-        self.state.writer.open[heat as usize] = OpenLine { line, next: 0, left, ended: false };
+        self.state.writer.lane_mut(heat).open = OpenLine { line, next: 0, left, ended: false };
         match heat {
             Heat::Hot => self.gate_follows(luns),
             Heat::Cold => {
@@ -182,19 +171,19 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// The metadata at the start of the open line of a kind are on the device: count it out of the free ones, and take the next.
     pub(super) fn line_started(&mut self, heat: Heat) {
-        self.state.lines.begin(self.state.writer.open[heat as usize].line);
+        self.state.lines.begin(self.state.writer.lane(heat).open.line);
         self.prepare_next(heat);
     }
 
     /// Pass over the metadata at the start of the open line of a kind. Returns their unit.
     fn skip_start(&mut self, heat: Heat) -> u32 {
-        self.state.writer.open[heat as usize].left += 1;
+        self.state.writer.lane_mut(heat).open.left += 1;
         self.next_unit(heat)
     }
 
     /// Take the next line of a kind from the free ones, if there is none and one is free.
     pub(in super::super) fn prepare_next(&mut self, heat: Heat) {
-        if self.state.writer.next[heat as usize].is_some() {
+        if self.state.writer.lane(heat).next.is_some() {
             return;
         }
         let shape = &self.shape;
@@ -208,7 +197,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         erased.clear();
         erased.extend((0..self.shape.luns).map(|position| fresh || self.state.lines.is_bad(line, position)));
         let left = erased.iter().filter(|&&erased| !erased).count() as u32;
-        self.state.writer.next[heat as usize] =
+        self.state.writer.lane_mut(heat).next =
             Some(NextLine { line, erased, to_submit: left, to_end: left });
     }
 
@@ -223,15 +212,15 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     pub(in super::super) fn lose_line(&mut self, line: u32) {
         let heat = self.state.lines.heat(line);
         self.state.lines.lose(line);
-        self.state.writer.step = Step::Begin(heat);
+        self.state.writer.lane_mut(heat).step = Step::Begin;
     }
 
     /// Take the next line of a kind out of use, of which too few chunks are good, and begin another.
     fn retire_next(&mut self, heat: Heat) {
-        let next = self.state.writer.next[heat as usize].take().expect("the line that begins");
+        let next = self.state.writer.lane_mut(heat).next.take().expect("the line that begins");
         self.state.writer.spare = next.erased;
         self.state.lines.retire(next.line);
-        self.state.writer.step = Step::Begin(heat);
+        self.state.writer.lane_mut(heat).step = Step::Begin;
         self.space_changed();
     }
 
@@ -239,13 +228,12 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     pub(in super::super) fn erased(&mut self, number: u32) {
         let chunk = Chunk::of(number);
         let s = &mut self.state;
-        let next = s.writer.next[chunk.heat as usize].as_mut().expect("an erase belongs to the next line");
+        let lane = s.writer.lane_mut(chunk.heat);
+        let next = lane.next.as_mut().expect("an erase belongs to the next line");
         next.to_end -= 1;
         let line = next.line;
+        lane.erasing = lane.erasing.filter(|&position| position != chunk.position);
         s.counters.erases += 1;
-        if s.writer.erasing == Some(chunk) {
-            s.writer.erasing = None;
-        }
         if self.shape.erase_semaphore {
             self.give_lun(chunk.position);
         }
@@ -262,7 +250,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Close the open line of a kind and begin the next in zero time. Returns false if there is none.
     pub(in super::super) fn begin_line_at_once(&mut self, heat: Heat) -> bool {
         self.prepare_next(heat);
-        let Some(next) = &mut self.state.writer.next[heat as usize] else { return false };
+        let Some(next) = &mut self.state.writer.lane_mut(heat).next else { return false };
         let line = next.line;
         next.to_submit = 0;
         next.to_end = 0;
@@ -270,7 +258,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             self.erase_at_once(line);
         }
         let write_unit = self.shape.array.write_unit;
-        let old = self.state.writer.open[heat as usize].line;
+        let old = self.state.writer.lane(heat).open.line;
         if old != NONE && self.state.lines.line(old).state == State::Open {
             let metadata = self.state.lines.line(old).metadata * write_unit;
             self.state.counters.programs_metadata += u64::from(metadata);
