@@ -310,6 +310,42 @@ fn a_lun_dies_and_strides_give_its_data() {
     assert!((report.lost.as_slice(), report.lost_units) == (&[], 0), "{report:?}");
 }
 
+/// The first command of a read that failed, and was followed by another, is charged as a failed attempt: the array and the
+/// channel under `retry`, waits and the host's times as they are.
+#[test]
+fn a_failed_command_is_charged_as_a_retry() {
+    let mut config = config_of("tiny-pblk", "rail", &["pblk.command=0ns", "ecc.decode=1us"]);
+    config.fault = vec!["page=0.0.0.3".parse().expect("a fault")];
+    let mut stage = Stage::new(&config);
+    stage.drive.fill(stage.drive.host_bytes() / 2);
+    let (sectors, mut failed) = (stage.drive.host_bytes() / SECTOR / 2, 0);
+    for sector in 0..sectors.min(2_000) {
+        let rebuilt = stage.drive.counters().rebuilt_units;
+        let read = stage.one(HostOp::Read, sector, 1);
+        assert_eq!((read.status, read.ledger.sum()), (Status::Ok, read.at - read.arrived));
+        let of = |cause| read.ledger.get(cause);
+        let attempt = [Cause::RETRY_ARRAY, Cause::RETRY_TRANSFER, Cause::RETRY_DECODE].map(of);
+        let own = [Cause::ARRAY, Cause::TRANSFER, Cause::DECODE].map(of);
+        if stage.drive.counters().rebuilt_units == rebuilt {
+            assert_eq!(attempt, [0; 3]);
+            continue;
+        }
+        // The sector is on that page, and the others of its stride are read next, on pages of the same kind.
+        failed += 1;
+        assert_eq!(attempt[0], own[0]);
+        assert_eq!(attempt[2], own[2]);
+        let transfer = SECTOR * 1_000_000_000 / 400_000_000;
+        assert_eq!(attempt[1], transfer + 200, "the transfer and its command");
+        // Out of the host and back, twice.
+        assert_eq!(
+            of(Cause::HOST_LATENCY),
+            2 * (config.host.submit_latency.0 + config.host.complete_latency.0)
+        );
+        assert!(of(Cause::HOST_LINK) > 0 && behind_writes(&read.ledger) == 0);
+    }
+    assert!(failed > 0);
+}
+
 /// A sector that nothing gives is lost when its line is collected: it is told, and reads of it fail until all of it is
 /// written.
 #[test]
