@@ -156,8 +156,10 @@ fn a_drive_under_pblk_shows_how_its_limits_change() {
 fn a_drive_with_hot_and_cold_lines_shows_how_their_share_changes() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().to_str().unwrap();
-    let job = "randwrite,bs=64k,iodepth=8,number_ios=6000,random_distribution=zipf:1.2";
-    let device = ["--set", "geometry.channels=8", "--set", "geometry.dies_per_chip=2"];
+    // The write amplification grows from the fill on.
+    let job = "randwrite,bs=64k,iodepth=8,number_ios=12000";
+    let device =
+        ["--set", "geometry.channels=8", "--set", "geometry.dies_per_chip=2", "--precondition", "sequential"];
     let args = ["run", "tiny-pblk", "--scheme", "rail-hc", "--workload", job, "--out", out, "--timeline=60s"];
     tailcut(&[&args, &device[..]].concat()).ok();
     let t = read(dir.path(), "timeline.pftrace");
