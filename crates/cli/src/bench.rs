@@ -70,7 +70,7 @@ impl<'a, T: Serialize> Report<'a, T> {
 }
 
 /// The benchmarks in the order of the table, by drive and fill.
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 20] = [
     "mqsim-e/read-qd32",
     "mqsim-e/mixed-qd16",
     "mqsim-default/read-qd32",
@@ -87,8 +87,10 @@ const NAMES: [&str; 18] = [
     "rif-2t/no-errors-64k",
     "cnex-westlake/read-page",
     "cnex-westlake/read-pblk",
+    "cnex-westlake/read-rail",
     "cnex-westlake/mixed-page",
     "cnex-westlake/mixed-pblk",
+    "cnex-westlake/mixed-rail",
 ];
 
 /// Run the chosen benchmarks, one after another on this thread, or repeatedly in other processes.
@@ -154,8 +156,10 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
         ("rif-2t/no-errors-64k", Form::NoErrors, "randread,bs=64k,iodepth=256", 3_000_000),
         ("cnex-westlake/read-page", Form::Page, "randread,bs=4k,iodepth=32", 3_000_000),
         ("cnex-westlake/read-pblk", Form::Pblk, "randread,bs=4k,iodepth=32", 3_000_000),
+        ("cnex-westlake/read-rail", Form::Rail, "randread,bs=4k,iodepth=32", 3_000_000),
         ("cnex-westlake/mixed-page", Form::Page, MIXED, 4_000_000),
         ("cnex-westlake/mixed-pblk", Form::Pblk, MIXED, 4_000_000),
+        ("cnex-westlake/mixed-rail", Form::Rail, MIXED, 4_000_000),
     ];
     for (name, form, job, requests) in last {
         if wanted(name) && !interrupted() {

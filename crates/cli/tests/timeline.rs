@@ -151,3 +151,20 @@ fn a_drive_under_pblk_shows_how_its_limits_change() {
     let keys: Vec<&str> = changes[0].notes.iter().map(|(key, _)| key.as_str()).collect();
     assert_eq!(keys, ["slots for users", "slots for collection", "free chunks"]);
 }
+
+#[test]
+fn a_drive_with_hot_and_cold_lines_shows_how_their_share_changes() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().to_str().unwrap();
+    // The write amplification grows from the fill on.
+    let job = "randwrite,bs=64k,iodepth=8,number_ios=12000";
+    let device =
+        ["--set", "geometry.channels=8", "--set", "geometry.dies_per_chip=2", "--precondition", "sequential"];
+    let args = ["run", "tiny-pblk", "--scheme", "rail-hc", "--workload", job, "--out", out, "--timeline=60s"];
+    tailcut(&[&args, &device[..]].concat()).ok();
+    let t = read(dir.path(), "timeline.pftrace");
+    let changes: Vec<_> = t.tracks[0].slices.iter().filter(|s| s.name == "hot share changes").collect();
+    assert!(!changes.is_empty(), "{} slices", t.tracks[0].slices.len());
+    let keys: Vec<&str> = changes[0].notes.iter().map(|(key, _)| key.as_str()).collect();
+    assert_eq!(keys, ["hot LUNs", "cold LUNs"]);
+}

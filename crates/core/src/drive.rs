@@ -362,6 +362,7 @@ impl Shape {
             units: if self.busy == BusyKind::Plane { self.dies * self.layout.planes } else { self.dies },
             blocks_per_extent: self.layout.blocks_per_extent(),
             has_parity: self.has_parity(),
+            has_write_gate: false,
             has_errors: self.senses.is_some(),
         }
     }
@@ -380,6 +381,7 @@ impl pblk::Shape {
             units: self.luns,
             blocks_per_extent: self.planes,
             has_parity: self.strides.is_some(),
+            has_write_gate: self.gate.is_some(),
             has_errors: self.parts.senses.is_some(),
         }
     }

@@ -299,6 +299,13 @@ pub enum Change {
         /// Chunks free.
         free: u32,
     },
+    /// Hot and cold lines of pblk have other LUNs from now on.
+    HotShare {
+        /// LUNs of a hot line.
+        hot: u32,
+        /// LUNs of a cold line.
+        cold: u32,
+    },
 }
 
 /// An observer of the drive. It cannot change the drive. `()` ignores all events and costs nothing.

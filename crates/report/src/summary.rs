@@ -338,6 +338,10 @@ pub struct Gc {
     /// Flash reads made only to compute such units; with parity only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuild_reads: Option<u64>,
+    /// Mapping units of host reads that were read on a marked LUN, because their stride does not give them; with the gate
+    /// of strides only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unprotected_units: Option<u64>,
     /// Flash reads made to compute parity; with parity only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parity_reads: Option<u64>,

@@ -3,10 +3,11 @@
 use crate::file::{Band, Check, CheckKind, Experiment, Run, Search, Table, Trust};
 use crate::find::axis;
 use crate::measure::Measure;
-use crate::table::Column;
+use crate::table::{Column, Of};
 use crate::unit::{Kind, Unit};
 use std::collections::BTreeSet;
 use tailcut_core::nand::faults::config::FaultConfig;
+use tailcut_workload::job::JobSet;
 
 /// Checks a whole file.
 ///
@@ -78,15 +79,31 @@ fn check_table(e: &Experiment, table: &Table) -> Result<(), String> {
         if let Some(other) = column.relative_to.filter(|s| !known.contains(&s.as_str())) {
             return Err(format!("columns: `{}` has no scheme `{other}`", table.run));
         }
-        column.run.map_or(Ok(()), |run| schemes(e, &run).map(|_| ()))?;
+        if let Some(run) = &column.run {
+            schemes(e, run)?;
+        }
+        if let Of::Measure(measure, _) = &column.of {
+            let of = run_like(e, column.run.as_deref().unwrap_or(&table.run));
+            of.map_or(Ok(()), |run| has_job(run, measure)).map_err(|why| format!("columns: {why}"))?;
+        }
     }
     Ok(())
 }
 
-/// The schemes of a run, a search or a sweep.
-fn schemes<'a>(e: &'a Experiment, name: &str) -> Result<Vec<&'a str>, String> {
+/// The run or search of this name, or the first one of a sweep.
+fn one_of<'a>(e: &'a Experiment, name: &'a str) -> &'a str {
     let sweep = e.sweeps.iter().find(|s| s.name == name);
-    let one = sweep.and_then(|s| s.points.first()).map_or(name, |(_, run)| run);
+    sweep.and_then(|s| s.points.first()).map_or(name, |(_, run)| run)
+}
+
+/// The run of this name, or the first one of a sweep.
+fn run_like<'a>(e: &'a Experiment, name: &'a str) -> Option<&'a Run> {
+    run_of(e, one_of(e, name)).ok()
+}
+
+/// The schemes of a run, a search or a sweep.
+fn schemes<'a>(e: &'a Experiment, name: &'a str) -> Result<Vec<&'a str>, String> {
+    let one = one_of(e, name);
     match e.search.iter().find(|s| s.name == one) {
         Some(search) => Ok(search.names().collect()),
         None => Ok(run_of(e, one)?.names().collect()),
@@ -338,6 +355,32 @@ fn knows(e: &Experiment, run: &str, scheme: &str, measure: &Measure) -> Result<(
     if measure.is_rating() {
         return Err(format!("measure: only a search gives ratings, and `{run}` is a run"));
     }
-    let known = run_of(e, run)?.names().any(|s| s == scheme);
+    let of = run_of(e, run)?;
+    has_job(of, measure).map_err(|why| format!("measure: {why}"))?;
+    let known = of.names().any(|s| s == scheme);
     known.then_some(()).ok_or_else(|| format!("scheme: `{run}` has no scheme `{scheme}`"))
+}
+
+/// Checks that the workload of a run has the job of a measure, and as one: each clone of a job has figures of its own.
+fn has_job(run: &Run, measure: &Measure) -> Result<(), String> {
+    let Measure::Side { job: Some(name), .. } = measure else { return Ok(()) };
+    let Some(workload) = &run.workload else {
+        return Err(format!("`{}` has a trace and no job `{name}`", run.name));
+    };
+    let text = workload.replace("{size}", run.full.as_deref().unwrap_or_default());
+    // What cannot be read as jobs is the name of a preset, or is refused when the run begins.
+    let Ok(set) = JobSet::from_inline(&text) else { return Ok(()) };
+    match set.specs().iter().find(|spec| spec.name() == name) {
+        Some(spec) if spec.clones() > 1 => Err(format!(
+            "the job `{name}` of `{}` has {} clones (numjobs), and each has figures of its own; give a measure of all \
+             jobs, such as `read.mean`",
+            run.name,
+            spec.clones()
+        )),
+        Some(_) => Ok(()),
+        None => {
+            let names: Vec<_> = set.specs().iter().map(|spec| format!("`{}`", spec.name())).collect();
+            Err(format!("`{}` has no job `{name}`; its jobs are {}", run.name, names.join(", ")))
+        }
+    }
 }

@@ -107,6 +107,20 @@ fn expectations_and_faults_are_checked() {
     are_refused(good, &wrong);
 }
 
+/// A measure of a job names one that the workload has, and that has no clones: these have figures of their own.
+#[test]
+fn a_job_without_figures_is_refused() {
+    let good = list::EXPERIMENTS.iter().find(|(id, _)| *id == "tos22/rocksdb").expect("known").1;
+    let clones = "the job `readers` of";
+    let wrong = [
+        (good.replace("name=readers,", "name=readers,numjobs=4,"), clones),
+        (good.replace("name=readers,", "name=reader,"), "has no job `readers`; its jobs are"),
+    ];
+    are_refused(good, &wrong);
+    let message = list::parse("x.toml", &wrong[0].0).expect_err("refused").to_string();
+    assert!(message.contains("has 4 clones (numjobs)"), "{message}");
+}
+
 /// The quick sizes of composed/death already show what a death does: reads fail without parity and not with
 /// it, and lost units are rewritten.
 #[test]

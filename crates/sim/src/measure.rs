@@ -72,6 +72,8 @@ pub struct RunOutcome {
     pub blocks_per_extent: u32,
     /// The drive has stripes with parity.
     pub has_parity: bool,
+    /// Reads go round LUNs that program or erase.
+    pub has_write_gate: bool,
     /// The collections of each group of planes over the measurement; empty without parity.
     pub groups: Vec<GroupTime>,
     /// Stripes may move to even out wear.
@@ -213,6 +215,7 @@ pub fn measure<'a, S: Source, O: Observer>(
         die_planes: (dimensions.planes, dimensions.has_independent_planes()),
         blocks_per_extent: dimensions.blocks_per_extent,
         has_parity: dimensions.has_parity,
+        has_write_gate: dimensions.has_write_gate,
         groups,
         moves_stripes: device.as_page().is_some_and(Device::moves_stripes),
         levels_erases: device.as_page().is_some_and(Device::levels_erases),

@@ -85,6 +85,7 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
             kept_out_fraction: of_reads(c.kept_out_reads),
             rebuilt_reads_fraction: of_reads(c.rebuilt_reads).filter(|_| o.has_parity),
             rebuild_reads: with_parity(c.rebuild_reads),
+            unprotected_units: o.has_write_gate.then_some(c.unprotected_units),
             parity_reads: with_parity(c.parity_reads),
             scrub_reads: (c.scrub_reads > 0).then_some(c.scrub_reads),
             wear_reads: o.moves_stripes.then_some(c.wear_reads),

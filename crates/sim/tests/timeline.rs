@@ -381,10 +381,11 @@ fn failures_are_marked_on_the_track_of_the_drive() {
     recorder.changes(SimTime(1_300), Change::PlanesDie { first: 2, count: 2 });
     recorder.changes(SimTime(1_301), Change::ReadOnly);
     recorder.changes(SimTime(1_302), Change::Limits { users: 64, collection: 448, free: 9 });
+    recorder.changes(SimTime(1_303), Change::HotShare { hot: 96, cold: 32 });
     recorder.changes(SimTime(2_000), Change::ReadOnly);
     let covered = recorder.finish().unwrap();
     let t = Timeline::read(&bytes.lock().unwrap()).unwrap();
-    assert_eq!(covered.to, SimTime(1_302));
+    assert_eq!(covered.to, SimTime(1_303));
     assert!(
         lines(&t, "unit 0").contains(&"  erase (failed) 20-1020".to_string()),
         "{:?}",
@@ -399,6 +400,7 @@ fn failures_are_marked_on_the_track_of_the_drive() {
         "planes die 1300",
         "becomes read-only 1301",
         "limits change 1302",
+        "hot share changes 1303",
     ];
     assert_eq!(points, expected);
 }

@@ -48,6 +48,8 @@ pub enum Form {
     Page,
     /// The same under pblk.
     Pblk,
+    /// The same under RAIL on pblk.
+    Rail,
 }
 
 impl Target {
@@ -57,12 +59,13 @@ impl Target {
             Form::OfPreset | Form::NoErrors => [&[], &[]],
             Form::Page => [&[], &["geometry.blocks=67"]],
             Form::Pblk => [&["pblk"], &["geometry.blocks=67"]],
+            Form::Rail => [&["rail"], &["geometry.blocks=67"]],
         };
         let none: [&str; 0] = [];
         let config = match (scale.tiny, self.form) {
             (false, _) => resolve(self.device, schemes, &none, sets),
             (true, Form::OfPreset | Form::Page) => resolve("tiny", &none, &none, &none),
-            (true, Form::Pblk) => resolve("tiny-pblk", &none, &none, &none),
+            (true, Form::Pblk | Form::Rail) => resolve("tiny-pblk", schemes, &none, &none),
             (true, _) => resolve(self.device, schemes, &none, &[sets, &["geometry.blocks=64"]].concat()),
         }?
         .config;

@@ -128,6 +128,11 @@ fn of_change(change: Change) -> Notes {
             Some(Note::Number("free chunks", u64::from(free))),
             None,
         ],
+        Change::HotShare { hot, cold } => {
+            let [hot, cold] =
+                [("hot LUNs", hot), ("cold LUNs", cold)].map(|(name, n)| Note::Number(name, u64::from(n)));
+            [Some(hot), Some(cold), None, None]
+        }
     }
 }
 

@@ -23,6 +23,8 @@ pub struct Dimensions {
     pub blocks_per_extent: u32,
     /// Whether there is parity.
     pub has_parity: bool,
+    /// Whether programs and erases wait at the gate of a stride, and reads go round them.
+    pub has_write_gate: bool,
     /// Whether pages have raw bit errors.
     pub has_errors: bool,
 }

@@ -153,16 +153,18 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let r = &mut self.state.interface.requests[id];
         r.remaining -= 1;
         let last = r.remaining == 0;
-        if last && !self.reads_again(Reader::Host(id)) {
+        let again = last && self.reads_again(Reader::Host(id));
+        if last && !again {
             self.data_rebuilt(id);
         }
         let now = self.state.now;
         let (begin, end) = self.send_up(bytes);
         if last {
-            // A request split into operations takes the ledger of the operation that arrives last.
+            // A request split into operations takes the ledger of the operation that arrives last; where another command
+            // follows, as that of a failed attempt.
             let latency = self.shape.host.complete_latency.0;
             let to = &mut self.state.interface.requests[id].host.ledger;
-            to.merge(&ledger);
+            to.merge(&if again { ledger.retried() } else { ledger });
             to.charge(Cause::HOST_LINK_WAIT, begin - now);
             to.charge(Cause::HOST_LINK, end - begin);
             to.charge(Cause::HOST_LATENCY, latency);

@@ -1,7 +1,7 @@
 //! Everything that is derived from a configuration: checked once, constant afterwards.
 
 use super::array::{Array, MOST_VECTOR, SECTOR, Spot};
-use super::config::SplitBy;
+use super::config::{Kernel, SplitBy};
 use super::lines::{LineSize, Lines, LunRange, Split};
 use super::provision::{Provision, emeta};
 use super::rail::hot_cold::least_hot;
@@ -153,6 +153,15 @@ impl Shape {
         let mut provision = Provision::new(&array, good, percent, c.pblk.kernel, c.pblk.ring)?;
         if let Some(s) = &strides {
             provision.capacity = provision.capacity * u64::from(s.width - s.parities) / u64::from(s.width);
+            // What stays free behind is so many pages of each LUN as upper pages must be ahead, on one plane.
+            if c.pblk.kernel != Kernel::V4_19 && provision.back < 2 * luns * write_unit {
+                let problem = format!(
+                    "{}; with strides at most {}: what stays free in the ring behind what is written holds two stripes, so that parity is programmed before its data can leave the ring",
+                    g.planes,
+                    PAIRED_PAGES / 2
+                );
+                return refuse("geometry.planes", problem);
+            }
             if provision.back < 2 * luns * write_unit {
                 let problem = format!(
                     "{} slots of the ring stay free behind what is written, so that data could leave it before their parity is programmed: strides need a kernel from v5-1 on",
@@ -568,5 +577,31 @@ fn context(c: &DeviceConfig, array: &Array, strides: Option<&Strides>, seed: u64
         groups: strides.map_or(0, |strides| strides.count),
         served_after_loop: c.served_after_loop(),
         erase: c.erase_context(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Half the array away; with strides on that distance three LUNs less, or one on the smallest arrays.
+    #[test]
+    fn distance_of_metadata() {
+        let strides = |luns, width| Strides::new(luns, width, 1).expect("strides");
+        let distance = |luns, width: Option<u32>| {
+            let strides = width.map(|width| strides(luns, width));
+            metadata_distance(luns, strides.as_ref())
+        };
+        assert_eq!([128, 8, 4].map(|luns| distance(luns, None)), [64, 4, 2]);
+        assert_eq!([128, 16, 8].map(|luns| distance(luns, Some(4))), [61, 5, 1]);
+        assert_eq!(distance(4, Some(4)), 1);
+        assert_eq!([2, 8, 16, 32].map(|width| distance(128, Some(width))), [61; 4]);
+        // Three strides on 12 LUNs: six LUNs are two strides' distance. With five of 128 there are 25: no multiple.
+        assert_eq!((distance(12, Some(4)), distance(128, Some(5))), (3, 64));
+        for (luns, width) in [(128, 2), (128, 4), (128, 16), (16, 4), (8, 4), (4, 4)] {
+            let s = strides(luns, width);
+            let own = distance(luns, Some(width));
+            assert!(s.count == 1 || s.stride_of(own) != s.stride_of(0), "{luns} LUNs in strides of {width}");
+        }
     }
 }

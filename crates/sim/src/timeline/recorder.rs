@@ -255,6 +255,7 @@ impl<T: Tracks> Observer for Recorder<T> {
             Change::PlanesDie { .. } => "planes die",
             Change::ReadOnly => "becomes read-only",
             Change::Limits { .. } => "limits change",
+            Change::HotShare { .. } => "hot share changes",
         };
         let mark = Mark { name, of: Some(Of::Drive(change)), starts: &[], ends: &[] };
         self.pen.tracks.instant(Track::Drive, at, &mark);

@@ -187,10 +187,10 @@ impl Front {
         self.complete(&mut r.account);
     }
 
-    /// A read has got what its first command gives, and its second one comes to the device at `now`.
+    /// A read has got what its first command gives, which failed in part, and its second one comes to the device at `now`.
     pub fn read_again(&self, r: &mut Request, now: u64) {
         if let Some(first) = r.last.take() {
-            r.account.merge(&first);
+            r.account.merge(&first.retried());
         }
         r.account.add(Cause::HOST_LATENCY, self.complete + self.submit);
         (r.looked_at, r.passed) = (now, None);

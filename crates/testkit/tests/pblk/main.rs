@@ -1,7 +1,9 @@
 //! pblk against its rules: the times of each step, the laws between events, and what theory and an independent
 //! simulation give.
 
+mod collection;
 mod failures;
+mod gate;
 mod hot_cold;
 mod laws;
 mod raid6;

@@ -6,16 +6,17 @@ use tailcut_core::device::OpKind;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::figures::Until;
 use tailcut_core::ftl::map::Place;
+use tailcut_core::pblk::Pblk;
 use tailcut_units::{Cause, Command, HostOp, Ledger, Occupant, Occupants, Status, Stream};
 
 /// A drive of 128 LUNs under RAIL, whose controller and commands take no time.
-fn westlake(scheme: &str, sets: &[&str]) -> DeviceConfig {
+pub fn westlake(scheme: &str, sets: &[&str]) -> DeviceConfig {
     let own = ["geometry.blocks=200", "pblk.command=0ns", "pblk.read_sector=0ns", "channel.command=0ns"];
     config_of("cnex-westlake", scheme, &[&own, sets].concat())
 }
 
 /// A sector of the host on this LUN position, from `from` on.
-fn sector_on(stage: &Stage, position: u32, from: u32) -> u64 {
+pub fn sector_on(stage: &Stage, position: u32, from: u32) -> u64 {
     let on = |&lpn: &u32| match stage.drive.whereabouts(Lpn(lpn)) {
         Place::Flash(at) => stage.drive.shape().place(at).position == position,
         _ => false,
@@ -24,11 +25,11 @@ fn sector_on(stage: &Stage, position: u32, from: u32) -> u64 {
 }
 
 /// Whether two operations were under way at one time, from their arrival at the LUN to their end.
-fn overlap(a: &Done, b: &Done) -> bool {
+pub fn overlap(a: &Done, b: &Done) -> bool {
     a.came < b.ended && b.came < a.ended
 }
 
-fn same_stride(stage: &Stage, a: &Done, b: &Done) -> bool {
+pub fn same_stride(stage: &Stage, a: &Done, b: &Done) -> bool {
     let strides = stage.drive.shape().strides.expect("strides");
     strides.stride_of(a.position) == strides.stride_of(b.position)
 }
@@ -231,6 +232,29 @@ fn what_is_left_over_is_said() {
     assert!(warnings[0].starts_with("3 of 128 LUNs belong to no stride of 5"), "{warnings:?}");
 }
 
+/// Parity is programmed before its data can leave the ring, so that reads find both on flash: a drive whose ring keeps less than
+/// two stripes behind what is written is refused, and the reason is named.
+#[test]
+fn parity_is_out_before_its_data_leave_the_ring() {
+    let refused = |sets: &[&str]| {
+        let c = config_of("tiny-pblk", "rail", sets);
+        let problem = Pblk::new(&c, 1, ()).err().expect("refused");
+        (problem.key.to_string(), problem.problem)
+    };
+    let (key, problem) = refused(&["pblk.kernel=v4-19"]);
+    assert!(key == "pblk.kernel" && problem.starts_with("0 slots"), "{key}: {problem}");
+    // A ring of any size does not help: the kernel keeps nothing free.
+    assert_eq!(refused(&["pblk.kernel=v4-19", "pblk.ring=8192"]).0, "pblk.kernel");
+    let (key, problem) = refused(&["geometry.planes=8"]);
+    assert!(key == "geometry.planes" && problem.starts_with("8; with strides at most 4"), "{key}: {problem}");
+    for sets in [&["geometry.planes=4"][..], &["pblk.kernel=v5-14"], &["pblk.stride=2"]] {
+        let stage = Stage::new(&config_of("tiny-pblk", "rail", sets));
+        let shape = stage.drive.shape();
+        let stripe = shape.luns * shape.array.write_unit;
+        assert!(shape.provision.back >= 2 * stripe, "{sets:?}: {:?}", shape.provision);
+    }
+}
+
 /// A drive with strides, filled with so many bytes, of which a LUN has died.
 fn with_a_dead_lun() -> (Stage, u64) {
     let sets = ["geometry.channels=4", "geometry.dies_per_chip=2", "geometry.pages=128"];
@@ -284,6 +308,42 @@ fn a_lun_dies_and_strides_give_its_data() {
     // Every sector was written again.
     let report = stage.drive.fault_report().expect("a drive that can fail");
     assert!((report.lost.as_slice(), report.lost_units) == (&[], 0), "{report:?}");
+}
+
+/// The first command of a read that failed, and was followed by another, is charged as a failed attempt: the array and the
+/// channel under `retry`, waits and the host's times as they are.
+#[test]
+fn a_failed_command_is_charged_as_a_retry() {
+    let mut config = config_of("tiny-pblk", "rail", &["pblk.command=0ns", "ecc.decode=1us"]);
+    config.fault = vec!["page=0.0.0.3".parse().expect("a fault")];
+    let mut stage = Stage::new(&config);
+    stage.drive.fill(stage.drive.host_bytes() / 2);
+    let (sectors, mut failed) = (stage.drive.host_bytes() / SECTOR / 2, 0);
+    for sector in 0..sectors.min(2_000) {
+        let rebuilt = stage.drive.counters().rebuilt_units;
+        let read = stage.one(HostOp::Read, sector, 1);
+        assert_eq!((read.status, read.ledger.sum()), (Status::Ok, read.at - read.arrived));
+        let of = |cause| read.ledger.get(cause);
+        let attempt = [Cause::RETRY_ARRAY, Cause::RETRY_TRANSFER, Cause::RETRY_DECODE].map(of);
+        let own = [Cause::ARRAY, Cause::TRANSFER, Cause::DECODE].map(of);
+        if stage.drive.counters().rebuilt_units == rebuilt {
+            assert_eq!(attempt, [0; 3]);
+            continue;
+        }
+        // The sector is on that page, and the others of its stride are read next, on pages of the same kind.
+        failed += 1;
+        assert_eq!(attempt[0], own[0]);
+        assert_eq!(attempt[2], own[2]);
+        let transfer = SECTOR * 1_000_000_000 / 400_000_000;
+        assert_eq!(attempt[1], transfer + 200, "the transfer and its command");
+        // Out of the host and back, twice.
+        assert_eq!(
+            of(Cause::HOST_LATENCY),
+            2 * (config.host.submit_latency.0 + config.host.complete_latency.0)
+        );
+        assert!(of(Cause::HOST_LINK) > 0 && behind_writes(&read.ledger) == 0);
+    }
+    assert!(failed > 0);
 }
 
 /// A sector that nothing gives is lost when its line is collected: it is told, and reads of it fail until all of it is

@@ -149,6 +149,19 @@ fn the_order_of_a_line() {
     let data = |position| (OpKind::Program, Occupant::UserProgram, position);
     let erase = |position| (OpKind::Erase, Occupant::Erase, position);
     assert_eq!(order, [data(1), erase(1), data(2), erase(2)]);
+    // An erase takes no semaphore: it comes to its LUN behind the program there, which is under way. So all erases of the
+    // line come in the time of a stripe.
+    for pair in
+        after.iter().filter(|op| op.occupant != Occupant::MetaProgram).take(254).collect::<Vec<_>>().chunks(2)
+    {
+        let [program, erase] = pair else { panic!("an odd number") };
+        assert!(
+            program.position == erase.position && erase.came < program.ended && erase.array >= program.ended
+        );
+    }
+    let of_erases =
+        |at: usize| after.iter().filter(|op| op.kind == OpKind::Erase).nth(at).expect("an erase").came;
+    assert!(of_erases(126) - of_erases(0) < 5_000 * US, "{} us", (of_erases(126) - of_erases(0)) / US);
     // Metadata of the first line: unit k on LUN 127 + k, behind the data on LUN 63 + k.
     let metadata: Vec<usize> =
         (0..after.len()).filter(|&i| after[i].occupant == Occupant::MetaProgram).collect();

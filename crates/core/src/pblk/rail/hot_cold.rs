@@ -12,12 +12,13 @@
 
 use super::strides::Strides;
 use crate::medium::Medium;
-use crate::observer::Observer;
+use crate::observer::{Change, Observer};
 use crate::pblk::config::SplitBy;
 use crate::pblk::drive::Pblk;
 use crate::pblk::lines::{Group, Line, Lines, LunRange};
 use crate::pblk::ring::Heat;
 use serde::{Deserialize, Serialize};
+use tailcut_units::SimTime;
 
 /// Sectors written after which the share of hot LUNs is looked at again; on a drive with less than eight times as many, an
 /// eighth of its sectors.
@@ -125,6 +126,11 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             let hot = hot_luns(by, strides, amplification);
             if s.lines.split().is_some_and(|split| split.hot != hot) {
                 s.lines.set_split(hot);
+                let change = Change::HotShare { hot, cold: strides.used() - hot };
+                // Ageing takes no time, which nobody observes.
+                if s.runs {
+                    self.flash.observer_mut().changes(SimTime(s.now), change);
+                }
             }
         }
     }
