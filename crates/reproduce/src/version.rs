@@ -23,7 +23,7 @@ pub struct ModelChange {
 }
 
 /// Every version, in order.
-pub const CHANGES: [ModelChange; 14] = [
+pub const CHANGES: [ModelChange; 15] = [
     ModelChange { version: 1, choices: &[], from_units: 0 },
     ModelChange { version: 2, choices: &[], from_units: 0 },
     ModelChange {
@@ -95,6 +95,7 @@ pub const CHANGES: [ModelChange; 14] = [
     },
     ModelChange { version: 13, choices: &["ftl.kind.pblk"], from_units: 0 },
     ModelChange { version: 14, choices: &["ftl.kind.pblk"], from_units: 0 },
+    ModelChange { version: 15, choices: &["pblk.hot_cold.time", "pblk.hot_cold.writes"], from_units: 0 },
 ];
 
 /// The newest version that can change a result of the experiment.

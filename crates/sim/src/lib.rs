@@ -33,4 +33,4 @@ pub use summarise::summarise;
 pub use watch::Watch;
 
 /// The version of the model. It changes whenever the same inputs give another digest.
-pub const MODEL_VERSION: u32 = 14;
+pub const MODEL_VERSION: u32 = 15;
