@@ -41,8 +41,9 @@ impl Lines {
         if is_cold { self.indexes + index } else { index }
     }
 
-    /// Take the line of a kind that has been free the longest, to erase and write it. If there are cold lines, `size` says what
-    /// one can hold that has these LUNs, and those that it refuses stay free.
+    /// Take the line of a kind that has been free the longest, to erase and write it. If there are cold lines, those come first
+    /// that would meet the other line of their index where lines meet now; `size` says what a line can hold that has these
+    /// LUNs, and those that it refuses stay free.
     pub fn take(
         &mut self,
         heat: Heat,
@@ -53,18 +54,25 @@ impl Lines {
             self.open(line);
             return Some(line);
         };
-        for _ in 0..self.free[heat as usize].len() {
-            let line = self.free[heat as usize].pop_front()?;
-            let range = self.range_of(&split, line);
-            if range.count > 0
-                && let Some(size) = size(self, line, range)
-            {
-                self.all[line as usize].take_size(&size);
-                self.open(line);
-                self.recount();
-                return Some(line);
+        let meets = |range: LunRange| match heat {
+            Heat::Hot => range.count == split.hot,
+            Heat::Cold => range.from == split.hot,
+        };
+        for any in [false, true] {
+            for _ in 0..self.free[heat as usize].len() {
+                let line = self.free[heat as usize].pop_front()?;
+                let range = self.range_of(&split, line);
+                if range.count > 0
+                    && (any || meets(range))
+                    && let Some(size) = size(self, line, range)
+                {
+                    self.all[line as usize].take_size(&size);
+                    self.open(line);
+                    self.recount();
+                    return Some(line);
+                }
+                self.free[heat as usize].push_back(line);
             }
-            self.free[heat as usize].push_back(line);
         }
         None
     }

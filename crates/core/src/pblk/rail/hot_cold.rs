@@ -24,6 +24,10 @@ use tailcut_units::SimTime;
 /// eighth of its sectors.
 const PERIOD: u64 = 1_000_000;
 
+/// The share changes only by more than one LUN of so many: the two open lines meet at the same LUN then, and a line of
+/// another share is rare.
+const LEAST_CHANGE: u32 = 16;
+
 /// Sectors written since the share was looked at last.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(in super::super) struct Mix {
@@ -124,7 +128,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let s = &mut self.state;
         if let Some(amplification) = s.mix.count(users, collected, PERIOD.min(all / 8)) {
             let hot = hot_luns(by, strides, amplification);
-            if s.lines.split().is_some_and(|split| split.hot != hot) {
+            let differs = |now: u32| now.abs_diff(hot) * LEAST_CHANGE > strides.used();
+            if s.lines.split().is_some_and(|split| differs(split.hot)) {
                 s.lines.set_split(hot);
                 let change = Change::HotShare { hot, cold: strides.used() - hot };
                 // Ageing takes no time, which nobody observes.
