@@ -171,9 +171,24 @@ pub struct Run {
     /// none, sequential, steady or scattered; if missing, it follows from the workload and
     /// `age.free`.
     pub precondition: Option<String>,
+    /// What the shares and addresses of the requests refer to.
+    #[serde(default)]
+    pub capacity: CapacityOf,
     /// Seed of every random stream.
     #[serde(default = "one")]
     pub seed: u64,
+}
+
+/// The capacity that the requests of a run address.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum CapacityOf {
+    /// The smallest of all schemes: each gets the same requests and holds the same data. Parity then
+    /// costs no room of the host, but spare space.
+    #[default]
+    Common,
+    /// Each scheme's own: each is as full as the others, and one with parity holds less data.
+    Own,
 }
 
 fn one() -> u64 {
