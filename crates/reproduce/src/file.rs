@@ -149,7 +149,8 @@ pub struct Run {
     /// The value of `{size}` at the quick size; if it is missing, the run is skipped at that
     /// size.
     pub quick: Option<String>,
-    /// Blocks alone, without requests, instead of `workload`: `erases` or `lives`.
+    /// What is done without requests, instead of `workload`: `erases` or `lives` of blocks alone, or `answers` of
+    /// the policies.
     pub alone: Option<Alone>,
     /// File name of a trace in the folder of traces, instead of `workload`.
     pub trace: Option<String>,
