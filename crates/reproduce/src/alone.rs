@@ -1,19 +1,23 @@
-//! Runs of blocks alone: the erases of their age, or their lives, under each scheme.
+//! Runs without requests: the erases of blocks of an age, or their lives, and what the policies of each scheme
+//! answer.
 
+use crate::answers::{Answers, answers};
 use serde::Deserialize;
 use tailcut_core::device::Shape;
 use tailcut_sim::SchemeSpec;
 use tailcut_sim::erases::{Erases, erases};
 use tailcut_sim::lifetime::{Lifetime, lifetime};
 
-/// What blocks alone do.
+/// What is done without requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Alone {
-    /// They are erased once, after `age.pe_cycles`.
+    /// Blocks are erased once, after `age.pe_cycles`.
     Erases,
-    /// They are aged until they have more errors than `erase.worn_errors`.
+    /// Blocks are aged until they have more errors than `erase.worn_errors`.
     Lives,
+    /// Nothing: the policies are asked.
+    Answers,
 }
 
 /// The results of blocks alone under one scheme.
@@ -25,6 +29,8 @@ pub struct OfBlocks {
     pub erases: Option<Erases>,
     /// Their lives.
     pub lives: Option<Lifetime>,
+    /// What the policies answer.
+    pub answers: Option<Answers>,
 }
 
 /// A figure of blocks alone.
@@ -85,11 +91,16 @@ impl OfAlone {
     }
 }
 
-/// Erases blocks, or ages them, under a scheme.
+/// Erases blocks, ages them, or asks the policies, under a scheme.
 ///
 /// # Errors
 /// The scheme takes the configured loops, so that blocks do not differ.
 pub(crate) fn of_blocks(what: Alone, spec: &SchemeSpec, seed: u64) -> Result<OfBlocks, String> {
+    if what == Alone::Answers {
+        let answers = answers(&spec.config, seed)?;
+        let scheme = spec.name.clone();
+        return Ok(OfBlocks { scheme, erases: None, lives: None, answers: Some(answers) });
+    }
     let shape = Shape::new(&spec.config, seed).map_err(|e| e.to_string())?;
     let (Some(eraser), Some(config)) = (&shape.eraser, &spec.config.erase) else {
         return Err(format!("`{}` takes the configured loops for every erase", spec.name));
@@ -100,6 +111,7 @@ pub(crate) fn of_blocks(what: Alone, spec: &SchemeSpec, seed: u64) -> Result<OfB
             ended = Some(erases(eraser, &config.rows, spec.config.age.pe_cycles.unwrap_or(0)));
         }
         Alone::Lives => lives = Some(lifetime(eraser, config.worn_errors)),
+        Alone::Answers => {}
     }
-    Ok(OfBlocks { scheme: spec.name.clone(), erases: ended, lives })
+    Ok(OfBlocks { scheme: spec.name.clone(), erases: ended, lives, answers: None })
 }

@@ -3,12 +3,13 @@
 use crate::alone::{OfBlocks, of_blocks};
 use crate::check::{Outcome, judge};
 use crate::error::ReproduceError;
-use crate::file::{Experiment, Replay, Run, Variant};
+use crate::file::{CapacityOf, Experiment, Replay, Run, Variant};
 use crate::find::{Found, found};
 use crate::follow::{Follow, Shifted};
 use crate::measure::Measure;
 use crate::scale::Scale;
 use crate::search::{self, Rating};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -137,10 +138,15 @@ pub fn reproduce(e: &Experiment, options: &Options, follow: &dyn Follow) -> Resu
     let mut first = 0;
     let mut jobs = Vec::new();
     for run in &e.run {
-        jobs.push(Job { e, run, first, options, follow });
-        first += run.names().count();
+        let all = run.names().count();
+        // At its own capacity each scheme runs as if it were alone.
+        let step = if run.capacity == CapacityOf::Own { 1 } else { all };
+        for from in (0..all).step_by(step.max(1)) {
+            jobs.push(Job { e, run, of: from..from + step, first: first + from, options, follow });
+        }
+        first += all;
     }
-    let runs = run_all(&jobs, options.threads)?;
+    let runs = together(run_all(&jobs, options.threads)?);
     let mut searches = Vec::new();
     for s in &e.search {
         searches.push((s.name.clone(), search::run(e, s, options, first, follow)?));
@@ -164,11 +170,29 @@ pub fn reproduce(e: &Experiment, options: &Options, follow: &dyn Follow) -> Resu
     Ok(results)
 }
 
-/// Runs with one scheme, and those of blocks alone, execute in parallel, each on one thread. Runs with
+/// One output for each run: a run at own capacities has one job for each scheme.
+fn together(outputs: Vec<RunOutput>) -> Vec<RunOutput> {
+    let mut runs: Vec<RunOutput> = Vec::new();
+    for part in outputs {
+        match runs.last_mut() {
+            Some(run) if run.name == part.name => {
+                run.schemes.extend(part.schemes);
+                run.alone.extend(part.alone);
+                run.capacities.extend(part.capacities);
+                run.missing = run.missing.take().or(part.missing);
+                run.warnings.extend(part.warnings);
+            }
+            _ => runs.push(part),
+        }
+    }
+    runs
+}
+
+/// Jobs with one scheme, and those of blocks alone, execute in parallel, each on one thread. Jobs with
 /// several schemes execute one after another, with their schemes in parallel.
 fn run_all(jobs: &[Job<'_>], threads: usize) -> Result<Vec<RunOutput>, ReproduceError> {
     let (single, several): (Vec<usize>, Vec<usize>) =
-        (0..jobs.len()).partition(|&i| jobs[i].run.alone.is_some() || jobs[i].run.names().count() == 1);
+        (0..jobs.len()).partition(|&i| jobs[i].run.alone.is_some() || jobs[i].of.len() == 1);
     let slots: Mutex<Vec<Option<Result<RunOutput, ReproduceError>>>> =
         Mutex::new(jobs.iter().map(|_| None).collect());
     let put = |i: usize, result| lock(&slots)[i] = Some(result);
@@ -195,11 +219,13 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One run to be executed.
+/// Schemes of a run that are executed together.
 struct Job<'a> {
     e: &'a Experiment,
     run: &'a Run,
-    /// The number of the run's first task.
+    /// Which of the run's schemes.
+    of: Range<usize>,
+    /// The number of the first task.
     first: usize,
     options: &'a Options,
     follow: &'a dyn Follow,
@@ -217,7 +243,7 @@ impl Job<'_> {
             warnings: Vec::new(),
         };
         let skip = |why: String| {
-            (0..run.names().count()).for_each(|task| self.follow.done(self.first + task));
+            (0..self.of.len()).for_each(|task| self.follow.done(self.first + task));
             Ok(none(why))
         };
         if options.quick && !run.has_quick() {
@@ -320,7 +346,8 @@ impl Job<'_> {
             true => &run.quick_fault,
             false => &run.fault,
         };
-        scheme_specs(place, &run.device, (&run.schemes, &run.variant), &sets, faults)
+        let all = scheme_specs(place, &run.device, (&run.schemes, &run.variant), &sets, faults)?;
+        Ok(all.into_iter().skip(self.of.start).take(self.of.len()).collect())
     }
 }
 

@@ -149,7 +149,8 @@ pub struct Run {
     /// The value of `{size}` at the quick size; if it is missing, the run is skipped at that
     /// size.
     pub quick: Option<String>,
-    /// Blocks alone, without requests, instead of `workload`: `erases` or `lives`.
+    /// What is done without requests, instead of `workload`: `erases` or `lives` of blocks alone, or `answers` of
+    /// the policies.
     pub alone: Option<Alone>,
     /// File name of a trace in the folder of traces, instead of `workload`.
     pub trace: Option<String>,
@@ -171,9 +172,24 @@ pub struct Run {
     /// none, sequential, steady or scattered; if missing, it follows from the workload and
     /// `age.free`.
     pub precondition: Option<String>,
+    /// What the shares and addresses of the requests refer to.
+    #[serde(default)]
+    pub capacity: CapacityOf,
     /// Seed of every random stream.
     #[serde(default = "one")]
     pub seed: u64,
+}
+
+/// The capacity that the requests of a run address.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum CapacityOf {
+    /// The smallest of all schemes: each gets the same requests and holds the same data. Parity then
+    /// costs no room of the host, but spare space.
+    #[default]
+    Common,
+    /// Each scheme's own: each is as full as the others, and one with parity holds less data.
+    Own,
 }
 
 fn one() -> u64 {

@@ -12,6 +12,7 @@
 //! a new version of the model leaves valid.
 
 pub mod alone;
+pub mod answers;
 pub mod check;
 pub mod error;
 pub mod execute;

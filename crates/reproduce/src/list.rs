@@ -46,6 +46,7 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "hpca24/channel",
     "hpca24/tail",
     "hpca24/ultra-large",
+    "tos22/table1",
     "tos22/pblk",
     "tos22/fig1",
     "tos22/fig4",
@@ -64,6 +65,7 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "composed/limits",
     "composed/death",
     "composed/pblk",
+    "composed/five-ways",
 );
 
 /// Reads the text of an experiment file; messages call it `name`.

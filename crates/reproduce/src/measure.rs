@@ -5,6 +5,7 @@ mod figures;
 pub use figures::{OfChannel, OfFaults, OfGc, OfPages, OfPulses, OfUse};
 
 use crate::alone::{OfAlone, OfBlocks};
+use crate::answers::{QUESTIONS, Question};
 use crate::search::Rating;
 use crate::unit::Kind;
 use figures::{CHANNEL, FAULTS, GC, PAGES, PULSES, USE};
@@ -56,6 +57,8 @@ pub enum Measure {
     Pages(OfPages),
     /// A figure of blocks alone.
     Alone(OfAlone),
+    /// What the policies answer.
+    Answer(Question),
     /// Share of parity programs among all programs.
     ParityShare,
     /// Mapping units programmed, of one class.
@@ -102,7 +105,7 @@ const NAMES: &str = "iops, waf, erases, erases_per_gib, parity_share, suspends_p
      erase.pulse_time, erase.pulses, erase.incomplete, erase.full_voltage, erase.wear, channel.useful, channel.uncorrectable, \
      channel.ecc_wait, channel.wasted, channel.idle, use.dies, use.planes, use.channels, use.link, pages.again, pages.retries, pages.accuracy, pages.needless, \
      pages.missed, pages.caught, pages.given_up, blocks.pulse_time, blocks.pulses, blocks.share_1 (2, ...), \
-     blocks.incomplete, blocks.distance, blocks.life, blocks.first_percent, programs.user (gc, parity, wear, refresh, pad, metadata), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress, and [job.NAME.]read or [job.NAME.]write followed by .mean, .min, .max, .p99.9, \
+     blocks.incomplete, blocks.distance, blocks.life, blocks.first_percent, avoids.programs, avoids.collection, avoids.wear, avoids.exactly, at_once.users, at_once.collection, programs.user (gc, parity, wear, refresh, pad, metadata), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress, and [job.NAME.]read or [job.NAME.]write followed by .mean, .min, .max, .p99.9, \
      .iops, .bw or .failed";
 
 /// The figure of this name.
@@ -139,6 +142,7 @@ impl Measure {
                 .or(named(text, &CHANNEL).map(Measure::Channel))
                 .or(named(text, &USE).map(Measure::Use))
                 .or(named(text, &PAGES).map(Measure::Pages))
+                .or(named(text, &QUESTIONS).map(Measure::Answer))
                 .or(OfAlone::parse(text).map(Measure::Alone)),
         };
         if let Some(occupant) = text.strip_prefix("planes_per.")
@@ -195,6 +199,7 @@ impl Measure {
             Measure::Side { .. } | Measure::WriteStall | Measure::Gc(OfGc::Mean | OfGc::Longest) => {
                 Kind::Time
             }
+            Measure::Answer(question) if question.is_yes_or_no() => Kind::Answer,
             Measure::Pulses(OfPulses::Time) | Measure::Alone(OfAlone::PulseTime) => Kind::Time,
             _ => Kind::Number,
         }
@@ -231,6 +236,10 @@ impl Measure {
     pub fn of_alone(&self, blocks: &OfBlocks) -> Result<f64, String> {
         match self {
             Measure::Alone(of) => of.of(blocks),
+            Measure::Answer(question) => match &blocks.answers {
+                Some(answers) => Ok(question.of(answers)),
+                None => Err("only a run with alone = \"answers\" asks the policies".to_string()),
+            },
             _ => Err("blocks alone have no requests".to_string()),
         }
     }
@@ -298,6 +307,7 @@ impl Measure {
                 of.of(pages).ok_or_else(|| missing("predictions"))
             }
             Measure::Alone(_) => Err("only a run with `alone` has figures of blocks alone".to_string()),
+            Measure::Answer(_) => Err("only a run with `alone` has answers of the policies".to_string()),
             Measure::Programs(class) => {
                 // A class that was not programmed is absent.
                 Ok(scheme.programs.get(class).map_or(0.0, |&n| n as f64))

@@ -15,6 +15,8 @@ pub enum Kind {
     Number,
     /// A measured value divided by another.
     Ratio,
+    /// Yes, which is 1, or no, which is 0.
+    Answer,
 }
 
 /// A unit of a kind.
@@ -31,7 +33,7 @@ pub struct Unit {
 const MIB: f64 = 1_048_576.0;
 
 /// All units. A ratio in `%` is the change: a half is -50 %.
-const UNITS: [Unit; 15] = [
+const UNITS: [Unit; 16] = [
     Unit { name: "ns", kind: Kind::Time, scale: 1.0 },
     Unit { name: "us", kind: Kind::Time, scale: 1e3 },
     Unit { name: "ms", kind: Kind::Time, scale: 1e6 },
@@ -47,6 +49,7 @@ const UNITS: [Unit; 15] = [
     Unit { name: "% of reads", kind: Kind::Number, scale: 0.01 },
     Unit { name: "x", kind: Kind::Ratio, scale: 1.0 },
     Unit { name: "%", kind: Kind::Ratio, scale: 0.01 },
+    Unit { name: "yes or no", kind: Kind::Answer, scale: 1.0 },
 ];
 
 impl Unit {
@@ -71,6 +74,9 @@ impl Unit {
 
     /// Formats a value that is in this unit, with the unit.
     pub fn show(&self, value: f64) -> String {
+        if self.kind == Kind::Answer {
+            return if value == 0.0 { "no" } else { "yes" }.to_string();
+        }
         let sign = if self.is_change() && value > 0.0 { "+" } else { "" };
         let space = if matches!(self.name, "" | "x") { "" } else { " " };
         format!("{sign}{}{space}{}", Short(value), self.name)
@@ -122,6 +128,7 @@ mod tests {
         assert_eq!(show("x", Kind::Number, 22.0), "22x");
         assert_eq!(show("% of the run", Kind::Number, 0.987), "98.7 % of the run");
         assert_eq!([show("x", Kind::Ratio, 0.000_28), show("x", Kind::Ratio, 0.0)], ["3e-4x", "0x"]);
+        assert_eq!([1.0, 0.0].map(|v| show("yes or no", Kind::Answer, v)), ["yes", "no"]);
         assert!(Unit::of("us", Kind::Rate).is_none());
     }
 }

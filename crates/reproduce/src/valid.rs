@@ -1,6 +1,6 @@
 //! Checks that serde cannot make: whether the parts of an experiment file fit together.
 
-use crate::file::{Band, Check, CheckKind, Experiment, Run, Search, Table, Trust};
+use crate::file::{Band, CapacityOf, Check, CheckKind, Experiment, Run, Search, Table, Trust};
 use crate::find::axis;
 use crate::measure::Measure;
 use crate::table::{Column, Of};
@@ -173,6 +173,9 @@ fn check_run(run: &Run) -> Result<(), String> {
         let others = [&run.workload, &run.trace, &run.full, &run.quick, &run.precondition];
         let none = others.iter().all(|text| text.is_none()) && run.fault.is_empty();
         return if none { Ok(()) } else { Err("alone: blocks alone have no requests and no faults".into()) };
+    }
+    if run.capacity == CapacityOf::Own && run.names().count() == 1 {
+        return Err("capacity: a single scheme has its own capacity in any case".to_string());
     }
     match (&run.workload, &run.trace) {
         (Some(text), None) => {

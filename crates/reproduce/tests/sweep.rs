@@ -199,6 +199,88 @@ fn blocks_alone_give_erases_and_lives() {
     assert!(error.expect_err("both").to_string().contains("blocks alone have no requests"));
 }
 
+/// At the common capacity all schemes read the same addresses. At its own each reads all that it has, so that
+/// parity on one LUN of four leaves three quarters. Either way the schemes are in one table.
+#[test]
+fn a_run_addresses_the_common_or_its_own_capacity() {
+    let head = FILE.split("[[run]]").next().expect("it has a head");
+    let run_of = |capacity: &str| {
+        format!(
+            "[[run]]\nname = \"{capacity}\"\ndevice = \"tiny-pblk\"\nschemes = [\"pblk\", \"rail\"]\n\
+             set = [\"geometry.channels=4\", \"geometry.chips_per_channel=2\"]\n\
+             workload = \"read,bs=64k,iodepth=4,size=100%,{{size}}\"\nfull = \"loops=1\"\ncapacity = \"{capacity}\"\n"
+        )
+    };
+    let file = [head.to_string(), run_of("common"), run_of("own")].concat();
+    let (e, results) = run(&file);
+    let reads = |run: &str, scheme: &str| {
+        let run = results.run(run).filter(|r| r.missing.is_none()).expect("it ran");
+        let of = run.schemes.iter().find(|s| s.name == scheme).expect("it has the scheme");
+        of.read.total_ios as f64
+    };
+    assert_eq!(results.runs.len(), e.run.len());
+    assert_eq!(reads("common", "pblk"), reads("common", "rail"));
+    assert_eq!(reads("own", "rail"), reads("common", "rail"), "the smallest capacity is that of rail");
+    let share = reads("own", "rail") / reads("own", "pblk");
+    assert!((0.74..0.76).contains(&share), "{share}");
+    let both = |run: &str| results.run(run).map(|r| r.capacities.clone());
+    assert_eq!(both("common"), both("own"), "what a scheme could use alone does not depend on the run");
+    let alone = file.replacen("[\"pblk\", \"rail\"]", "[\"pblk\"]", 2);
+    let error = list::parse("x.toml", &alone).expect_err("nothing to choose");
+    assert!(error.to_string().contains("a single scheme has its own capacity"), "{error}");
+}
+
+/// The policies of a drive say what reads avoid. What they say changes with the policies, not with the name of the scheme.
+#[test]
+fn policies_answer_what_reads_avoid() {
+    let head = FILE.split("[[run]]").next().expect("it has a head");
+    let variant = |name: &str, scheme: &str, set: &str| {
+        format!("[[run.variant]]\nname = \"{name}\"\nscheme = \"{scheme}\"\nset = [{set}]\n")
+    };
+    let run_of = |name: &str, device: &str| {
+        format!("[[run]]\nname = \"{name}\"\ndevice = \"{device}\"\nalone = \"answers\"\n")
+    };
+    let file = [
+        head.to_string(),
+        run_of("host", "cnex-westlake"),
+        variant("pblk", "pblk", ""),
+        variant("rail", "rail", ""),
+        variant("six", "rail", "\"pblk.parities=2\""),
+        variant("collection", "rail", "\"policy.write_gate.stride.covers=collection\""),
+        variant("open", "rail", "\"policy.write_gate=none\""),
+        variant("hot-cold", "rail", "\"pblk.hot_cold=time\""),
+        run_of("drive", "ttflash-256g"),
+        variant("page", "baseline", ""),
+        variant("ttflash", "ttflash", ""),
+        variant("waits", "ttflash", "\"policy.read_path=wait\""),
+        variant("moves", "ttflash", "\"policy.wear=shift-migrate\""),
+    ]
+    .concat();
+    let (_, results) = run(&file);
+    let of = |run: &str, scheme: &str| {
+        let names = ["avoids.programs", "avoids.collection", "avoids.wear", "avoids.exactly"];
+        names.map(|name| {
+            let measure = tailcut_reproduce::measure::Measure::parse(name).expect("a measure");
+            results.value(run, scheme, &measure).expect("an answer") == 1.0
+        })
+    };
+    assert_eq!(of("host", "pblk"), [false; 4]);
+    assert_eq!(of("host", "rail"), [true; 4]);
+    assert_eq!(of("host", "six"), [true; 4]);
+    assert_eq!(of("host", "collection"), [false, true, true, true]);
+    assert_eq!(of("host", "open"), [false; 4]);
+    assert_eq!(of("host", "hot-cold"), [true, false, false, true]);
+    assert_eq!(of("drive", "page"), [false; 4]);
+    assert_eq!(of("drive", "ttflash"), [false, true, true, true]);
+    assert_eq!(of("drive", "waits"), [false; 4]);
+    assert_eq!(of("drive", "moves"), [false, true, false, true]);
+    let at_once = |scheme: &str| {
+        let measure = tailcut_reproduce::measure::Measure::parse("at_once.users").expect("a measure");
+        results.value("host", scheme, &measure).expect("an answer")
+    };
+    assert_eq!(["pblk", "rail", "six", "collection"].map(at_once), [1.0, 0.25, 0.5, 1.0]);
+}
+
 #[test]
 fn a_check_of_a_sweep_names_a_value_of_every_axis() {
     let wrong = [
