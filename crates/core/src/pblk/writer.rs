@@ -482,8 +482,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let occupant = match unit.content {
             Content::Start | Content::End => Occupant::MetaProgram,
             Content::Parity => Occupant::ParityProgram,
-            // Sectors of both kinds share units. The kind that has more decides.
-            Content::Data { .. } if unit.collected > unit.users => Occupant::GcProgram,
+            // Sectors of both kinds share units, if there are no cold lines. The kind that has more decides.
+            Content::Data { .. } if heat == Heat::Cold || unit.collected > unit.users => Occupant::GcProgram,
             Content::Data { .. } => Occupant::UserProgram,
         };
         let write_unit = self.shape.array.write_unit;
