@@ -402,6 +402,7 @@ const COMPANIONS: &[(&str, &str, &str)] = &[
     ("policy.suspend_erase.ideal", "policy.schedule", "'read-priority'"),
     ("policy.suspend_program.inter-phase", "policy.schedule", "'read-priority'"),
     ("policy.suspend_program.intra-phase", "policy.schedule", "'read-priority'"),
+    ("policy.suspend_program.collection", "policy.schedule", "'read-priority'"),
 ];
 
 /// Set the value at a path; tables on the way are created.

@@ -22,12 +22,12 @@ use tailcut_core::policy::schedule::{QueueView, ScheduleConfig, SchedulePolicy};
 use tailcut_core::policy::suspend_erase::{
     EraseStop, EraseView, Serve, SuspendEraseConfig, SuspendErasePolicy,
 };
-use tailcut_core::policy::suspend_program::{SuspendProgramConfig, SuspendProgramPolicy};
+use tailcut_core::policy::suspend_program::{ProgramView, SuspendProgramConfig, SuspendProgramPolicy};
 use tailcut_core::policy::wear::{WearConfig, WearPolicy, WearVerdict, WearView};
 use tailcut_core::policy::write_gate::{WriteGateConfig, WriteGatePolicy};
 use tailcut_core::policy::{FAMILIES, PolicyContext};
 use tailcut_testkit::swarm::{self, member};
-use tailcut_units::{Occupant, Occupants, Span, Stream};
+use tailcut_units::{ArrayAct, Occupant, Occupants, Span, Stream};
 
 /// The bit that is set in an extent's count of valid units if the extent cannot be collected.
 const CLOSED_TO_COLLECTION: u32 = 1 << 31;
@@ -195,9 +195,28 @@ fn erase_scheme(name: &str, x: &PolicyContext) {
 fn suspend_program(name: &str, x: &PolicyContext) {
     let config: SuspendProgramConfig = member(name);
     let p = SuspendProgramPolicy::new(&config, x).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let stop = p.stop();
-    assert_eq!(stop.is_some(), name != "never", "{name} and its name disagree");
-    assert!((0..10).all(|_| p.stop() == stop), "{name} changes its answer");
+    let suspends = Occupant::ALL.map(|o| o.act() == ArrayAct::Program && p.suspends(o));
+    assert_eq!(suspends.contains(&true), name != "never", "{name} and its name disagree");
+    assert_eq!(suspends.contains(&true), p.suspends_any());
+    let mut s = Stream::new(x.seed, "suspend_program laws", 0);
+    for _ in 0..500 {
+        let occupant = Occupant::ALL[s.below(Occupant::COUNT as u64) as usize];
+        if !suspends[occupant as usize] {
+            continue;
+        }
+        let view = ProgramView {
+            occupant,
+            left: s.below(2_000_000),
+            delayed: s.below(100_000_000),
+            cycles: s.below(10_000) as u32,
+            urgent: s.below(2) == 1,
+            oldest_write: s.below(100_000_000),
+        };
+        let stop = p.stop(&view);
+        assert_eq!(stop, p.stop(&view), "{name} changes its answer");
+        assert_eq!(stop.is_none(), name == "collection" && view.urgent, "{name}: {view:?}");
+        assert!((0..10).all(|_| p.suspends(occupant)), "{name} changes what it suspends");
+    }
 }
 
 fn buffer(name: &str, x: &PolicyContext) {

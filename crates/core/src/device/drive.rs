@@ -121,7 +121,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let suspension = Suspends {
             schedule: &schedule,
             erases: suspend_erase.suspends(),
-            programs: suspend_program.stop().is_some(),
+            programs: suspend_program.suspends_any(),
         };
         check_combinations(config, &policies, &suspension, shape.has_parity())?;
         super::write::queues::check(&shape, policies.buffer.queue_limit())?;
@@ -130,7 +130,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             problem: format!("there is no room for the map of this drive: {e}"),
         };
         let map = Map::new(&shape.layout, shape.fill.clone()).map_err(memory)?;
-        let fixed = Fixed::new(&policies, &shape);
+        let fixed = Fixed::new(&policies, &shape, suspension.programs);
         let limits = Limits::new(&shape, &fixed);
         let setup = Setup {
             channels: shape.channels,

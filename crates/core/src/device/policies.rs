@@ -89,11 +89,12 @@ pub(super) struct Fixed {
 }
 
 impl Fixed {
-    pub fn new(p: &Policies, shape: &Shape) -> Fixed {
+    /// What follows from the policies and the shape. `suspends_programs`: programs may be suspended.
+    pub fn new(p: &Policies, shape: &Shape, suspends_programs: bool) -> Fixed {
         let per_erase = shape.eraser.as_ref().map_or(1, Eraser::cycles_per_erase);
         Fixed {
             may_fail: shape.faults.is_some(),
-            names_blocks: shape.faults.is_some() || shape.slow_programs.is_some(),
+            names_blocks: shape.faults.is_some() || shape.slow_programs.is_some() || suspends_programs,
             write_path: if shape.has_parity() { WritePath::Stripes } else { WritePath::Rows },
             acknowledge_held: p.buffer.acknowledge() == Acknowledge::WhenHeld,
             overwrite_in_place: p.buffer.overwrites_in_place(),

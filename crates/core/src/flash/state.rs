@@ -22,7 +22,7 @@ use crate::nand::faults::Faults;
 use crate::nand::timing::Timing;
 use crate::policy::schedule::SchedulePolicy;
 use crate::policy::suspend_erase::SuspendErasePolicy;
-use crate::policy::suspend_program::{ProgramStop, SuspendProgramPolicy};
+use crate::policy::suspend_program::SuspendProgramPolicy;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{ArrayAct, Occupant, Occupants};
 
@@ -83,7 +83,7 @@ pub(super) struct Fixed {
     /// The planes of a die, as a mask.
     pub all_planes: u32,
     pub suspend_erase: SuspendErasePolicy,
-    pub suspend_program: Option<ProgramStop>,
+    pub suspend_program: SuspendProgramPolicy,
     pub faults: Option<Faults>,
     pub eraser: Option<Eraser>,
     pub senses: Option<Senses>,
@@ -160,7 +160,7 @@ impl<O> Flash<O> {
             unit_planes: setup.unit_planes,
             all_planes: u32::MAX >> (32 - setup.planes),
             suspend_erase: setup.suspend_erase,
-            suspend_program: setup.suspend_program.stop(),
+            suspend_program: setup.suspend_program,
             faults: setup.faults,
             eraser: setup.eraser,
             senses: setup.senses.map(|senses| senses.with_codewords_every(codeword)),
@@ -250,11 +250,10 @@ fn interrupters(
     suspend_program: &SuspendProgramPolicy,
 ) -> [Occupants; Occupant::COUNT] {
     let erases = suspend_erase.suspends();
-    let programs = suspend_program.stop().is_some();
     Occupant::ALL.map(|holder| {
         let suspends = match holder.act() {
             ArrayAct::Erase => erases,
-            ArrayAct::Program => programs,
+            ArrayAct::Program => suspend_program.suspends(holder),
             ArrayAct::Read => false,
         };
         if suspends { schedule.interrupters(holder) } else { Occupants::NONE }

@@ -10,6 +10,7 @@ use super::counters::Suspension;
 use super::op::FlashCommand;
 use super::state::Flash;
 use super::unit::{MOST_SUSPENDED, Phase, Run};
+use super::voltage::programmed_block;
 use crate::address::BusyUnit;
 use crate::containers::NONE;
 use crate::nand::config::{LeastLeftOf, SuspendLimits, SuspendedData};
@@ -20,7 +21,7 @@ use crate::nand::{ErasePart, OpKind};
 use crate::observer::{Observer, Step};
 use crate::policy::schedule::QueueView;
 use crate::policy::suspend_erase::{EraseStop, EraseView, Serve};
-use crate::policy::suspend_program::ProgramStop;
+use crate::policy::suspend_program::{ProgramStop, ProgramView};
 use tailcut_units::{Occupant, Occupants};
 
 impl<O: Observer> Flash<O> {
@@ -98,11 +99,11 @@ impl<O: Observer> Flash<O> {
         let least = limits.least_left.map_or(0, |least| least.0);
         let erases = self.state.ops[run.op].cmd.kind == OpKind::Erase;
         if !erases || self.fixed.suspend.erase.least_left_of == LeastLeftOf::Erase {
-            let stop = self.stop(run, from);
+            let stop = self.stop(unit, from)?;
             return run.course.is_worth(from, &stop, least).then_some((from, stop));
         }
         let stop = match run.course.loop_has_left(from, least) {
-            true => self.stop(run, from),
+            true => self.stop(unit, from)?,
             false => {
                 let Course { loops, done, .. } = &run.course;
                 self.fixed.timing.erase_end_loop(loops, run.course.progress(from), *done)
@@ -118,24 +119,41 @@ impl<O: Observer> Flash<O> {
         Some(from + stop.after + stop.cost - self.state.now)
     }
 
-    /// How a run stops at time `from`, by the policy's choice.
-    fn stop(&self, run: &Run, from: u64) -> Stop {
+    /// How the operation in a unit's array stops at time `from`, by the policy's choice; `None` if it goes on.
+    fn stop(&self, unit: BusyUnit, from: u64) -> Option<Stop> {
+        let run = &self.state.units[unit.index()].run;
         let cmd = &self.state.ops[run.op].cmd;
         let at = run.course.progress(from);
         if cmd.kind != OpKind::Erase {
             let t = self.program_timing(run.op);
-            return match self.fixed.suspend_program {
-                Some(ProgramStop::AfterPhase) => t.program_end_phase(cmd.page, at),
-                Some(ProgramStop::CancelPhase) => t.program_cancel_phase(cmd.page, at),
-                None => unreachable!("nothing interrupts a program that is never suspended"),
-            };
+            return Some(match self.fixed.suspend_program.stop(&self.program_view(unit, from))? {
+                ProgramStop::AfterPhase => t.program_end_phase(cmd.page, at),
+                ProgramStop::CancelPhase => t.program_cancel_phase(cmd.page, at),
+            });
         }
         let t = &self.fixed.timing;
-        match self.fixed.suspend_erase.stop(&self.erase_view(run.op, at, from)) {
+        Some(match self.fixed.suspend_erase.stop(&self.erase_view(run.op, at, from)) {
             EraseStop::AtOnce => t.erase_stop_exactly(&run.course.loops, at),
             EraseStop::AtOnceFree => t.erase_stop_free(at),
             EraseStop::CancelLoop => t.erase_cancel_loop(&run.course.loops, at),
             EraseStop::AfterLoop => t.erase_end_loop(&run.course.loops, at, run.course.done),
+        })
+    }
+
+    /// The policy's view of the program in a unit's array.
+    fn program_view(&self, unit: BusyUnit, now: u64) -> ProgramView {
+        let s = &self.state;
+        let u = &s.units[unit.index()];
+        let op = &s.ops[u.run.op];
+        let plane = self.fixed.first_plane(unit) + op.cmd.planes.trailing_zeros();
+        let progress = u.run.course.progress(now);
+        ProgramView {
+            occupant: op.cmd.occupant,
+            left: u.run.course.total - progress,
+            delayed: now.saturating_sub(op.entered + progress),
+            cycles: s.blocks.cycles_at(s.blocks.place(plane, programmed_block(&op.cmd))),
+            urgent: u.gates.urgent > 0,
+            oldest_write: now.saturating_sub(s.oldest_write),
         }
     }
 

@@ -48,6 +48,6 @@ impl<O> Flash<O> {
 }
 
 /// The index of the block that a program or copyback programs.
-fn programmed_block(cmd: &FlashCommand) -> u32 {
+pub(super) fn programmed_block(cmd: &FlashCommand) -> u32 {
     if cmd.kind == OpKind::Copyback { cmd.copy_to().block } else { cmd.block }
 }

@@ -107,7 +107,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             SuspendErasePolicy::new(&p.suspend_erase, x).map_err(of_policy("suspend_erase"))?;
         let suspend_program =
             SuspendProgramPolicy::new(&p.suspend_program, x).map_err(of_policy("suspend_program"))?;
-        check_suspension(config, &schedule, suspend_erase.suspends(), suspend_program.stop().is_some())?;
+        check_suspension(config, &schedule, suspend_erase.suspends(), suspend_program.suspends_any())?;
         // Each sector of a host read may be computed from others.
         let others = shape.strides.map_or(1, |strides| strides.width - 1);
         let most_ops = shape.host.queue_depth * shape.most_parts() * others

@@ -12,13 +12,4 @@
 //!
 //! **Checked by** `flash` of `core`.
 
-use super::{ProgramStop, SuspendProgram};
-
-parameterless!();
-
-impl SuspendProgram for Policy {
-    #[inline]
-    fn stop(&self) -> Option<ProgramStop> {
-        Some(ProgramStop::AfterPhase)
-    }
-}
+super::always!(AfterPhase);

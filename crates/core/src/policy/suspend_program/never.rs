@@ -11,13 +11,18 @@
 //!
 //! **Checked by** `flash` of `core`.
 
-use super::{ProgramStop, SuspendProgram};
+use super::{ProgramStop, ProgramView, SuspendProgram};
+use tailcut_units::Occupant;
 
 parameterless!();
 
 impl SuspendProgram for Policy {
     #[inline]
-    fn stop(&self) -> Option<ProgramStop> {
+    fn suspends(&self, _: Occupant) -> bool {
+        false
+    }
+    #[inline]
+    fn stop(&self, _: &ProgramView) -> Option<ProgramStop> {
         None
     }
 }

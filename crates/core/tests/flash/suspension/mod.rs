@@ -83,15 +83,16 @@ fn erase_way(member: &str, x: u64) -> Option<Way> {
 }
 
 /// The same for a program of `total` ns.
-fn program_way(member: &str, x: u64, total: u64) -> Option<Way> {
+fn program_way(member: &str, occupant: Occupant, x: u64, total: u64) -> Option<Way> {
     let (begun, inside) = (x / STEP * STEP, x % STEP);
     let (from, end) = if inside < PULSE { (begun, begun + PULSE) } else { (begun + PULSE, begun + STEP) };
     match member {
         _ if x >= total => None,
         "never" => None,
-        "inter-phase" | "intra-phase" if x == from => way(x, x, x, RELOAD),
-        "inter-phase" if end == total => None,
-        "inter-phase" => way(end, end, end, RELOAD),
+        "collection" if occupant != Occupant::GcProgram => None,
+        "inter-phase" | "intra-phase" | "collection" if x == from => way(x, x, x, RELOAD),
+        "inter-phase" | "collection" if end == total => None,
+        "inter-phase" | "collection" => way(end, end, end, RELOAD),
         "intra-phase" => way(x, x + CUT, from, RELOAD),
         other => panic!("{other} has no test: what does a busy program do?"),
     }

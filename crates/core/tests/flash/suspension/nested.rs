@@ -63,7 +63,7 @@ fn a_read_meets_every_phase_of_a_program_over_an_erase() {
             let (p, r) = (stage.ask(E + x, program(0)), stage.ask(begun + at, read(0)));
             stage.play();
             assert_eq!(stage[p].inward[0].0, E + x + FALL, "{label}");
-            let (granted, end) = match program_way(member, at, PROGRAM) {
+            let (granted, end) = match program_way(member, Occupant::UserProgram, at, PROGRAM) {
                 Some(w) => (w.free, w.free + READ + w.resume + PROGRAM - w.keep),
                 None => (at.max(PROGRAM), PROGRAM),
             };

@@ -15,7 +15,7 @@ fn a_read_meets_every_phase() {
                         let mut parts = programming(member);
                         parts.suspend.program.data = data;
                         let cmd = on(0, page, by(occupant, program(0)));
-                        meet(&parts, cmd, P, total, x, program_way(member, x, total), &label);
+                        meet(&parts, cmd, P, total, x, program_way(member, occupant, x, total), &label);
                     }
                 }
             }
@@ -40,6 +40,23 @@ fn the_same_in_numbers() {
     }
 }
 
+/// A lane that is short of space lets a program of collection go on; the read waits for its end.
+#[test]
+fn an_urgent_program_of_collection_goes_on() {
+    for (urgent, granted) in [(false, 34_100), (true, 84_100)] {
+        let mut stage = Stage::new(&programming("collection"));
+        stage.ask(0, by(Occupant::GcProgram, program(0)));
+        stage.until(10_000);
+        if urgent {
+            stage.flash.set_urgent(BusyUnit(0), true);
+        }
+        assert_eq!(stage.flash.gives_way_in(BusyUnit(0), Occupant::UserRead).is_none(), urgent);
+        let r = stage.ask(14_100, read(0));
+        stage.play();
+        assert_eq!(stage[r].granted(), granted, "{urgent}");
+    }
+}
+
 #[test]
 fn a_read_during_the_data_in_is_served_before_the_first_pulse() {
     for &member in SuspendProgramConfig::MEMBERS {
@@ -48,7 +65,7 @@ fn a_read_during_the_data_in_is_served_before_the_first_pulse() {
             let (p, r) = (stage.ask(0, program(0)), stage.ask(at, read(0)));
             stage.play();
             let over = P + PROGRAM;
-            let want = if member == "never" { (over, over) } else { (P, P + READ + RELOAD + PROGRAM) };
+            let want = if ["never", "collection"].contains(&member) { (over, over) } else { (P, P + READ + RELOAD + PROGRAM) };
             assert_eq!((stage[r].granted(), stage[p].end()), want, "{member}, {at}");
         }
     }
