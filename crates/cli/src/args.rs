@@ -70,6 +70,10 @@ pub struct RunArgs {
     /// inline job such as `randrw,bs=4k,rwmixread=70,iodepth=16,size=70%,number_ios=1000000`
     #[arg(long, short, default_value = "mixed-70-30-qd16")]
     pub workload: String,
+    /// Run only this section of a job file, with its [global] sections; may be repeated, and may hold
+    /// `*` and `?`
+    #[arg(long, value_name = "NAME")]
+    pub section: Vec<String>,
     #[command(flatten)]
     pub layers: LayerArgs,
     /// Seed of every random stream
@@ -545,7 +549,7 @@ impl RunArgs {
         ];
         let more = more.into_iter().filter_map(|(given, name)| given.then_some(name));
         let given = self.trace.given().chain(more).collect();
-        TraceReplay { options, depth: r.closed_loop, warm_up, given }
+        TraceReplay { options, depth: r.closed_loop, warm_up, given, sections: self.section.clone() }
     }
 }
 

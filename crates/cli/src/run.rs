@@ -16,7 +16,7 @@ use crate::error::CliError;
 use crate::progress::Progress;
 use crate::terminal::{Terminal, catch_interrupts, print};
 use tailcut_config::{Resolved, workload_preset};
-use tailcut_report::{OutputFolder, erases, faults, senses, tables};
+use tailcut_report::{OutputFolder, erases, faults, jobs, senses, tables};
 use tailcut_sim::{Cache, Experiment, Plan, SchemeSpec, Snapshots};
 use tailcut_units::Span;
 use tailcut_workload::{TraceReplay, WorkloadSpec};
@@ -116,8 +116,9 @@ fn report(
     }
     let schemes = &finished.summary.schemes;
     terminal.text(&format!(
-        "\n{}{}{}{}{}\n{}",
+        "\n{}{}{}{}{}{}\n{}",
         tables::comparison(schemes),
+        jobs::jobs(schemes),
         tables::utilisation(schemes),
         erases::erases(schemes),
         senses::senses(schemes),

@@ -122,7 +122,7 @@ fn direction_grid(schemes: &[Scheme], direction: Direction) -> Grid {
     grid
 }
 
-fn percentile_cell(side: &DirectionSummary, percent: f64) -> String {
+pub(crate) fn percentile_cell(side: &DirectionSummary, percent: f64) -> String {
     match side.lat_ns.percentile.get(&percentile::key(percent)) {
         Some(&ns) => {
             let mark = if percentile::is_thin(percent, side.total_ios) { '*' } else { ' ' };
@@ -226,7 +226,7 @@ pub(crate) fn plural(direction: Direction) -> &'static str {
     }
 }
 
-fn capital(word: &str) -> String {
+pub(crate) fn capital(word: &str) -> String {
     word[..1].to_uppercase() + &word[1..]
 }
 

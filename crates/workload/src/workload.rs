@@ -68,6 +68,14 @@ pub enum WorkloadError {
         /// The workload.
         text: String,
     },
+    /// `--section` with a workload that is no job file.
+    #[error("--section is for job files; `{text}` is {kind}")]
+    NotAJobFile {
+        /// The workload.
+        text: String,
+        /// What it is.
+        kind: &'static str,
+    },
     /// The warm-up covers the whole trace, so nothing would be measured.
     #[error("{option}: the trace ends after {last}, so nothing would be measured")]
     WarmUp {
@@ -102,7 +110,7 @@ impl From<TraceError> for WorkloadError {
     }
 }
 
-/// How the user wants a trace replayed.
+/// How the user wants a trace replayed, or which jobs of a job file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TraceReplay {
     /// How the trace is read and laid on the drive; `closed_loop` is set from `depth`.
@@ -113,6 +121,8 @@ pub struct TraceReplay {
     pub warm_up: WarmUp,
     /// The trace options given, as the user wrote them. They are an error with a job.
     pub given: Vec<&'static str>,
+    /// The sections of a job file that are run; all if there is none. A name may have `*` and `?`.
+    pub sections: Vec<String>,
 }
 
 /// The part of a replay before measurement begins.
@@ -171,18 +181,27 @@ impl WorkloadSpec {
         replay: &TraceReplay,
     ) -> Result<WorkloadSpec, WorkloadError> {
         let path = Path::new(text);
+        let no_file = |kind| match replay.sections.is_empty() {
+            true => Ok(()),
+            false => Err(WorkloadError::NotAJobFile { text: text.to_string(), kind }),
+        };
         let set = if text == "-" || path.exists() {
             if text != "-" && !path.is_file() && !path.is_dir() {
                 return Err(WorkloadError::NotAFile { path: text.to_string() });
             }
             let file = if text == "-" { TraceFile::standard_input()? } else { TraceFile::from(path) };
             match job_file(&file)? {
-                Some(job) => JobSet::from_job_file(&file.name(), &job)?,
-                None => return Ok(WorkloadSpec::Trace(Box::new(TraceSpec::new(file, replay)?))),
+                Some(job) => JobSet::from_job_file_sections(&file.name(), &job, &replay.sections)?,
+                None => {
+                    no_file("a trace")?;
+                    return Ok(WorkloadSpec::Trace(Box::new(TraceSpec::new(file, replay)?)));
+                }
             }
         } else if let Some(job) = preset(text) {
+            no_file("a preset")?;
             JobSet::from_inline(&job)?
         } else {
+            no_file("no file")?;
             JobSet::from_inline(text).map_err(|why| {
                 // A text without any option was probably not meant as a job.
                 let alone = !text.contains(['=', ',', ':', ';']);

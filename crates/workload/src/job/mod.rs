@@ -35,7 +35,9 @@
 mod act;
 mod ageing;
 mod apply;
+mod command_line;
 mod error;
+mod files;
 mod lists;
 mod open;
 mod options;

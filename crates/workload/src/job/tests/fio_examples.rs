@@ -1,0 +1,1 @@
+//! fio's own example job files. TODO
