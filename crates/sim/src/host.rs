@@ -201,14 +201,19 @@ impl<S: Source> Host<S> {
     /// The rates that jobs asked for and missed by more than a twentieth. Jobs whose arrivals do not
     /// wait for the drive are left out; their backlog is in [`Host::offered`].
     pub fn missed_rates(&self) -> Vec<MissedRate> {
-        let missed = self.jobs.iter().filter(|j| !j.info.open_loop && j.info.asked.iter().any(Option::is_some));
+        let missed =
+            self.jobs.iter().filter(|j| !j.info.open_loop && j.info.asked.iter().any(Option::is_some));
         missed
             .filter_map(|j| {
                 let begun = j.info.start.0.saturating_add(j.shift);
                 let passed = j.last_issue.0.saturating_sub(begun);
                 let seconds = passed as f64 / 1e9;
                 let each = [0, 1].map(|d| j.info.asked[d].map(|asked| (asked, j.issued[d] as f64 / seconds)));
-                (j.behind > passed / 20).then(|| MissedRate { job: j.info.name.clone(), reads: each[0], writes: each[1] })
+                (j.behind > passed / 20).then(|| MissedRate {
+                    job: j.info.name.clone(),
+                    reads: each[0],
+                    writes: each[1],
+                })
             })
             .collect()
     }

@@ -155,7 +155,8 @@ fn missed_rates(scheme: &str, missed: &[MissedRate]) -> Vec<String> {
         of.map(|(asked, issued)| format!("{} {what} a second asked, {} issued", rate(asked), rate(issued)))
     };
     let line = |m: &MissedRate| {
-        let sides: Vec<String> = [side(m.reads, "reads"), side(m.writes, "writes")].into_iter().flatten().collect();
+        let sides: Vec<String> =
+            [side(m.reads, "reads"), side(m.writes, "writes")].into_iter().flatten().collect();
         format!(
             "{scheme}: job `{}` missed its rate: {}; latencies count from the issue, so the wait before it is not in \
              them (rate_process=poisson or io_submit_mode=offload counts it)",

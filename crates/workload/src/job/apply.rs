@@ -30,7 +30,12 @@ pub(super) struct Draft {
 
 impl Draft {
     pub fn new(name: &str, place: Place) -> Draft {
-        Draft { spec: JobSpec::new(name, place), units: Units::default(), warnings: Vec::new(), no_effect: Vec::new() }
+        Draft {
+            spec: JobSpec::new(name, place),
+            units: Units::default(),
+            warnings: Vec::new(),
+            no_effect: Vec::new(),
+        }
     }
 
     pub fn warn(&mut self, place: &Place, text: String) {
@@ -135,7 +140,8 @@ impl Draft {
             "do_verify" => self.spec.do_verify = on,
             "direct" | "buffered" if (key == "direct") == on => self.no_effect.push(entry.key.clone()),
             "direct" | "buffered" => {
-                let text = format!("`{key}={}`: there is no page cache here, so all I/O is direct", u8::from(on));
+                let text =
+                    format!("`{key}={}`: there is no page cache here, so all I/O is direct", u8::from(on));
                 self.warn(&entry.place, text);
             }
             _ if !on => self.warn(
@@ -225,7 +231,9 @@ impl Draft {
             ("rw_sequencer", "sequential") => spec.identical_runs = false,
             ("rw_sequencer", "identical") => spec.identical_runs = true,
             ("sync", "0" | "none") => {}
-            ("sync", _) => return Err("synchronous writes (O_SYNC) are not modelled; use fsync=1".to_string()),
+            ("sync", _) => {
+                return Err("synchronous writes (O_SYNC) are not modelled; use fsync=1".to_string());
+            }
             ("verify", "0" | "none") => spec.verify = None,
             ("verify", _) => spec.verify = Some(text.to_string()),
             _ => return Err("not one of the choices".to_string()),

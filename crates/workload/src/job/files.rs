@@ -122,8 +122,10 @@ fn file_name(spec: &JobSpec, clone: u32) -> Option<String> {
         return None;
     }
     let format = spec.filename_format.as_deref().unwrap_or("$jobname.$jobnum.$filenum");
-    let name =
-        format.replace("$jobname", &spec.name).replace("$jobnum", &clone.to_string()).replace("$filenum", "0");
+    let name = format
+        .replace("$jobname", &spec.name)
+        .replace("$jobnum", &clone.to_string())
+        .replace("$filenum", "0");
     Some(format!("{folder}/{name}"))
 }
 

@@ -94,9 +94,11 @@ pub(super) fn distribution(text: &str, units: Units) -> Result<Distribution, Str
                 return Err("normal needs a deviation in percent".to_string());
             }
             if centre()?.is_some() {
-                return Err("a normal distribution lies around the middle of the region; no other centre is \
+                return Err(
+                    "a normal distribution lies around the middle of the region; no other centre is \
                             modelled"
-                    .to_string());
+                        .to_string(),
+                );
             }
             let percent = first.trim().trim_end_matches('%');
             Ok(Distribution::Normal(value::float(percent, 1e-6, 100.0)?))

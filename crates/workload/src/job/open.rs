@@ -187,12 +187,7 @@ fn does_not_fit(spec: &JobSpec, option: &'static str, why: String, capacity: u64
 
 /// The range of bytes that clone `number` may touch, of those in `place`: a multiple of the smallest
 /// block, as in fio.
-fn region(
-    spec: &JobSpec,
-    capacity: u64,
-    place: &Range<u64>,
-    number: u32,
-) -> Result<Range<u64>, JobError> {
+fn region(spec: &JobSpec, capacity: u64, place: &Range<u64>, number: u32) -> Result<Range<u64>, JobError> {
     let room = place.end - place.start;
     let fail = |option, why| Err(does_not_fit(spec, option, why, capacity));
     let least = spec.directions().map(|d| u64::from(spec.block[d].least())).min().unwrap_or(1);

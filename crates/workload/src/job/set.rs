@@ -34,7 +34,8 @@ impl JobSet {
     /// As [`JobSet::from_job_file`], and a name that fits no section.
     pub fn from_job_file_sections(source: &str, text: &str, only: &[String]) -> Result<JobSet, JobError> {
         let mut sections = text::file_sections(source, text)?;
-        let fits = |name: &str, section: &Section| !section.global && WildMatch::new(name).matches(&section.name);
+        let fits =
+            |name: &str, section: &Section| !section.global && WildMatch::new(name).matches(&section.name);
         if let Some(none) = only.iter().find(|name| !sections.iter().any(|s| fits(name, s))) {
             let mut there: Vec<&str> =
                 sections.iter().filter(|s| !s.global).map(|s| s.name.as_str()).take(20).collect();
@@ -241,7 +242,9 @@ fn warn_of_no_effect(draft: &mut Draft, paced: bool) {
         }
     }
     if let (true, false, Some(depth @ 2..)) = (spec.synchronous, spec.offload, spec.iodepth) {
-        texts.push(format!("a synchronous engine keeps one request outstanding; `iodepth={depth}` has no effect"));
+        texts.push(format!(
+            "a synchronous engine keeps one request outstanding; `iodepth={depth}` has no effect"
+        ));
     }
     if spec.identical_runs && (spec.mode.step <= 1 || !spec.mode.random) {
         texts.push("`rw_sequencer` has no effect without `:N` on a random job".into());

@@ -26,7 +26,10 @@ const BAD: &[(&str, &[&str])] = &[
     ("randread,ioengine=filestat,stat_type=posix", &["`ioengine=filestat` is refused"]),
     ("randread,ioengine=rbd,rbdname=x", &["`ioengine=rbd` is refused", "not on a drive of this host"]),
     ("randread,ioengine=liba", &["`ioengine=liba`", "unknown engine", "libaio"]),
-    ("name=test rw=randread bs=4k iodepth=16", &["separated by commas; is `name=test,rw=randread,bs=4k,iodepth=16` meant?"]),
+    (
+        "name=test rw=randread bs=4k iodepth=16",
+        &["separated by commas; is `name=test,rw=randread,bs=4k,iodepth=16` meant?"],
+    ),
     ("filename=/dev/sda rw=randwrite bs=4k", &["separated by commas"]),
     ("randread bs=4k", &["is `randread,bs=4k` meant?"]),
     ("--rw=randread --bs=4k", &["needs `--name"]),
@@ -124,7 +127,10 @@ fn file_errors_name_their_line() {
         ("[a\nrw=read\n", "j.fio:1: `[a` is not a [section] header"),
         ("[]\n", "j.fio:1: `[]` is not a [section] header"),
         ("[global]\nbs=4k\n", "j.fio: no job"),
-        ("[a]\nsize=${TAILCUT_NO_SUCH}\n", "j.fio:2 [a]: `size=${TAILCUT_NO_SUCH}`: the environment variable `TAILCUT_NO_SUCH` is not set"),
+        (
+            "[a]\nsize=${TAILCUT_NO_SUCH}\n",
+            "j.fio:2 [a]: `size=${TAILCUT_NO_SUCH}`: the environment variable `TAILCUT_NO_SUCH` is not set",
+        ),
         ("[a]\nsize=${SIZE\n", "j.fio:2 [a]: `size=${SIZE`: a `}` is missing"),
         ("[a]\rrw=read\r\niodeth=4\n", "j.fio:3 [a]: unknown option `iodeth`"),
         ("[a] rw=randread\n", "j.fio:1: `[a] rw=randread` is not a [section] header"),

@@ -44,7 +44,10 @@ fn every_job_and_clone_has_a_file_of_its_own_unless_one_is_named() {
         assert_eq!(regions(text), *expected, "{text}");
     }
     let many = refused("[a]\nsize=512m\nnumjobs=3\n");
-    assert!(many.contains("the 3 files of the jobs take 1610612736 bytes") && many.contains("`filename`"), "{many}");
+    assert!(
+        many.contains("the 3 files of the jobs take 1610612736 bytes") && many.contains("`filename`"),
+        "{many}"
+    );
     let unknown = refused("[a]\nfilename=a\n[b]\nfilename=b\n");
     assert!(unknown.contains("the length of this file is not known"), "{unknown}");
     let devices = refused("[a]\nfilename=/dev/sda\n[b]\nfilename=/dev/sdb\n");
@@ -144,8 +147,14 @@ fn rows_follow_group_reporting() {
         set.open(GIB, 1).unwrap().jobs().iter().map(|j| j.row).collect::<Vec<u32>>()
     };
     assert_eq!(rows("[a]\nnumjobs=2\n[b]\n"), [0, 1, 2]);
-    assert_eq!(rows("[global]\ngroup_reporting\n[a]\nnumjobs=2\n[b]\n[c]\nstonewall\n[d]\n"), [0, 0, 0, 1, 1]);
-    assert_eq!(rows("[global]\ngroup_reporting=1\n[a]\nnumjobs=3\n[b]\nnew_group\nnumjobs=2\n"), [0, 0, 0, 1, 1]);
+    assert_eq!(
+        rows("[global]\ngroup_reporting\n[a]\nnumjobs=2\n[b]\n[c]\nstonewall\n[d]\n"),
+        [0, 0, 0, 1, 1]
+    );
+    assert_eq!(
+        rows("[global]\ngroup_reporting=1\n[a]\nnumjobs=3\n[b]\nnew_group\nnumjobs=2\n"),
+        [0, 0, 0, 1, 1]
+    );
     assert_eq!(rows("[a]\nnumjobs=2\ngroup_reporting\n[b]\n"), [0, 0, 1]);
 }
 
@@ -154,7 +163,11 @@ fn a_command_line_of_fio_is_read() {
     let text = "fio --bs=8k --direct=1 --name=a --rw=randread --iodepth 4 --size=1m \\\n --name 'the log' --rw=write --size=2m --output-format=json";
     let set = JobSet::from_inline(text).unwrap();
     assert_eq!(set.warnings().len(), 1);
-    assert!(set.warnings()[0].to_string().ends_with("no effect here: direct, output-format"), "{:?}", set.warnings());
+    assert!(
+        set.warnings()[0].to_string().ends_with("no effect here: direct, output-format"),
+        "{:?}",
+        set.warnings()
+    );
     let mut open = set.open(GIB, 1).unwrap();
     let jobs = open.jobs();
     assert_eq!((jobs[0].name.as_str(), jobs[0].depth, jobs[1].name.as_str()), ("a", 4, "the log"));

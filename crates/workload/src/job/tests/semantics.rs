@@ -157,3 +157,19 @@ fn several_inline_jobs_run_together() {
     let names: Vec<String> = open.jobs().into_iter().map(|j| j.name).collect();
     assert_eq!(names, ["job0", "log"]);
 }
+
+#[test]
+fn variables_of_the_environment_are_filled_in() {
+    // Cargo sets this one for tests.
+    let version = std::env::var("CARGO_PKG_VERSION_MINOR").unwrap();
+    let text = "[a]\nname=v${CARGO_PKG_VERSION_MINOR}x${CARGO_PKG_VERSION_MINOR}\n";
+    let set = JobSet::from_job_file("j.fio", text).unwrap();
+    assert_eq!(set.specs()[0].name(), format!("v{version}x{version}"));
+}
+
+#[test]
+fn a_mix_may_have_a_fraction_of_zero() {
+    for (text, share) in [("rwmixread=0.0", 0.0), ("rwmixread=25.000", 0.25), ("rwmixwrite=0.", 1.0)] {
+        assert_eq!(open(&format!("randrw,{text}"), GIB).read_fraction(), share, "{text}");
+    }
+}
