@@ -27,6 +27,12 @@ pub fn workload(text: &str, replay: &TraceReplay) -> Result<WorkloadSpec, CliErr
     Ok(WorkloadSpec::parse(text, preset, replay)?)
 }
 
+/// Parse the workloads of a run: one, or traces that follow each other.
+fn workloads(args: &RunArgs) -> Result<WorkloadSpec, CliError> {
+    let preset = |name: &str| workload_preset(name).ok().map(|p| p.job);
+    Ok(WorkloadSpec::parse_all(&args.workload, preset, &args.replay())?)
+}
+
 /// The default number of runs at the same time.
 pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
@@ -36,7 +42,7 @@ pub fn threads() -> usize {
 pub fn run(args: &RunArgs) -> Result<(), CliError> {
     let terminal = Terminal::new(args.output.json);
     let resolved = resolve_schemes(args)?;
-    let workload = workload(&args.workload, &args.replay())?;
+    let workload = workloads(args)?;
     let experiment = Experiment {
         schemes: schemes(&resolved),
         workload: &workload,

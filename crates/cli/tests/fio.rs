@@ -75,7 +75,7 @@ fn a_missed_rate_is_said() {
     let text = "[j]\nrw=randrw\nbs=4k\nsize=100%\nrate_iops=50000,50000\niodepth=4\nnumber_ios=20000\n";
     let (s, said) = run("tiny", text);
     let issued = iops(&s["schemes"][0], "read");
-    assert!(issued < 10_000.0, "{issued}");
+    assert!(issued < 40_000.0, "{issued}");
     for piece in [
         "job `j` missed its rate",
         "50.0k reads a second asked",

@@ -38,8 +38,13 @@ pub fn overload(schemes: &[Scheme]) -> String {
             }
             None => format!("all requests arrived at once, {} a second were served", rate(load.served_iops)),
         };
+        // Over the whole run it may serve as much as arrives.
+        let verdict = match load.offered_iops {
+            Some(iops) if load.served_iops > iops * 0.99 && load.backlog < 1024 => "FELL BEHIND FOR A TIME",
+            _ => "DOES NOT KEEP UP",
+        };
         out.push_str(&format!(
-            "{} DOES NOT KEEP UP: {offered};\n  {} requests were outstanding at the last arrival; the last of them completed {} later;\n  \
+            "{} {verdict}: {offered};\n  {} requests were outstanding at the last arrival; the last of them completed {} later;\n  \
              requests waited outside the drive's queue for {} without a break: latencies below measure the backlog\n\n",
             cut(&scheme.name, NAME),
             grouped(load.backlog),

@@ -52,7 +52,8 @@ pub(super) fn lay_out(specs: &[JobSpec], capacity: u64) -> Result<Vec<Vec<Range<
 /// The place of each file on the drive. A single file may be longer than the drive; it is cut.
 fn places(files: &[File], capacity: u64) -> Result<Vec<Range<u64>>, JobError> {
     if let [only] = files {
-        return Ok(vec![0..only.length.unwrap_or(capacity).min(capacity)]);
+        let whole = 0..only.length.unwrap_or(capacity).min(capacity);
+        return Ok(vec![whole]);
     }
     let mut start = 0u64;
     let mut places = Vec::with_capacity(files.len());

@@ -28,7 +28,7 @@ impl Clock {
         self.last = Some(time);
         if self.step == 0 {
             self.step = gap;
-        } else if self.step > 1 && gap % self.step != 0 {
+        } else if self.step > 1 && !gap.is_multiple_of(self.step) {
             self.step = divisor(self.step, gap);
         }
     }

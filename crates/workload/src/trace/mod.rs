@@ -43,7 +43,7 @@ pub use detect::format_by_name;
 pub use error::{Place, Reason, TraceError};
 pub use file::TraceFile;
 pub use formats::Format;
-pub use formats::columns::Columns;
+pub use formats::columns::{Columns, Delimiter};
 pub use formats::compact::CompactHeader;
 pub use fuzz::{FuzzOutcome, fuzz_reader};
 pub(crate) use info::measure;

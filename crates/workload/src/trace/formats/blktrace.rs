@@ -21,7 +21,7 @@ pub(crate) static FORMAT: Format = Format {
     title: "blktrace binary (Linux)",
     layout: "48 B records with a payload: magic number, sequence, time (ns), sector, bytes, action, pid, device, cpu, \
              error, payload bytes",
-    looks: Looks::Bytes(|sample| is_record(sample)),
+    looks: Looks::Bytes(is_record),
     open: |setup| {
         let unit = setup.unit(TimeUnit::Ns);
         let (queued, issued) = seen(setup.sample);

@@ -38,8 +38,25 @@ pub struct Columns {
     size: (usize, Size),
     /// The column, and whether it holds names instead of numbers.
     volume: Option<(usize, bool)>,
-    /// `None` for runs of blanks.
-    delimiter: Option<char>,
+    delimiter: Delimiter,
+}
+
+/// What separates columns: a character, or `None` for runs of blanks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delimiter(Option<char>);
+
+impl FromStr for Delimiter {
+    type Err = TraceError;
+
+    fn from_str(text: &str) -> Result<Delimiter, TraceError> {
+        let known =
+            |entry: &&(&str, Option<char>)| entry.0 == text || entry.1.is_some_and(|c| text == c.to_string());
+        let named = DELIMITERS.iter().find(known).map(|(_, delimiter)| *delimiter);
+        let blank = matches!(text, " " | "blank").then_some(None);
+        named.or(blank).map(Delimiter).ok_or_else(|| {
+            bad("delimiter", text, "comma, semicolon, tab, pipe, colon or blanks, or one of these characters")
+        })
+    }
 }
 
 /// How an operation is written.
@@ -90,7 +107,7 @@ impl FromStr for Columns {
 
     fn from_str(text: &str) -> Result<Columns, TraceError> {
         let (mut at, mut op, mut offset, mut size, mut volume) = (None, None, None, None, None);
-        let mut delimiter = Some(',');
+        let mut delimiter = Delimiter(Some(','));
         for piece in text.split([',', '\n']).map(str::trim).filter(|p| !p.is_empty() && !p.starts_with('#')) {
             let fail = || bad("columns", piece, ALLOWED);
             let (key, value) = piece.split_once('=').ok_or_else(fail)?;
@@ -122,7 +139,7 @@ impl FromStr for Columns {
                     volume.replace((column()?, unit == "name")).is_some()
                 }
                 "delimiter" => {
-                    delimiter = delimiter_by_name(value.trim()).ok_or_else(fail)?;
+                    delimiter = value.trim().parse().map_err(|_| fail())?;
                     false
                 }
                 _ => return Err(fail()),
@@ -145,25 +162,10 @@ impl FromStr for Columns {
     }
 }
 
-/// The delimiter of a name, or a single character.
-fn delimiter_by_name(name: &str) -> Option<Option<char>> {
-    if let Some((_, delimiter)) =
-        DELIMITERS.iter().find(|(known, c)| *known == name || c.is_some_and(|c| name == c.to_string()))
-    {
-        return Some(*delimiter);
-    }
-    (name == " " || name == "blank").then_some(None)
-}
-
 impl Columns {
-    /// The same columns, separated by `name`: a character, or its name.
-    ///
-    /// # Errors
-    /// The delimiter is unknown.
-    pub fn delimited(self, name: &str) -> Result<Columns, TraceError> {
-        let allowed = "comma, semicolon, tab, pipe, colon or blanks, or one of these characters";
-        let delimiter = delimiter_by_name(name).ok_or_else(|| bad("delimiter", name, allowed))?;
-        Ok(Columns { delimiter, ..self })
+    /// The same columns with another delimiter.
+    pub fn delimited(self, delimiter: Delimiter) -> Columns {
+        Columns { delimiter, ..self }
     }
 
     pub(crate) fn open(&self, setup: &mut Setup<'_>) -> Box<dyn Decoder> {
@@ -198,7 +200,7 @@ impl fmt::Display for Columns {
         if let Some((n, named)) = self.volume {
             write!(f, ",volume={n}{}", if named { ":name" } else { "" })?;
         }
-        let name = DELIMITERS.iter().find(|(_, c)| *c == self.delimiter).map_or("comma", |(name, _)| *name);
+        let name = DELIMITERS.iter().find(|(_, c)| *c == self.delimiter.0).map_or("comma", |(name, _)| *name);
         write!(f, ",delimiter={name}")
     }
 }
@@ -264,7 +266,7 @@ fn by_word(field: &[u8]) -> Option<HostOp> {
 impl LineParser for Parser {
     fn parse(&mut self, line: &[u8]) -> Outcome {
         let numbers = self.columns.numbers();
-        let [at, op, offset, size, volume] = pick(line, self.columns.delimiter, &numbers);
+        let [at, op, offset, size, volume] = pick(line, self.columns.delimiter.0, &numbers);
         let header = self.header.get_or_insert_with(|| {
             let is_header = !line.contains(&0) && !at.is_empty() && time("time", at, 1).is_err();
             if is_header { line.to_vec() } else { Vec::new() }
