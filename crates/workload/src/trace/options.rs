@@ -60,6 +60,9 @@ impl FromStr for TimeUnit {
     }
 }
 
+/// The longest step of a clock, ns.
+const DAY_NS: u64 = 86_400_000_000_000;
+
 /// How the devices (volumes, address spaces) of a trace share the drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -185,8 +188,10 @@ impl TraceOptions {
         if self.limit == Some(0) {
             return Err(bad("limit", 0, "1 or more"));
         }
-        if self.spread_ns == Some(0) {
-            return Err(bad("spread", 0, "a time above 0"));
+        if let Some(step) = self.spread_ns
+            && !(1..=DAY_NS).contains(&step)
+        {
+            return Err(bad("spread", format!("{step} ns"), "a time above 0, up to a day"));
         }
         if let (Some(format), Some(_)) = (&self.format, &self.columns) {
             return Err(bad("format", format, "nothing beside --columns, which describes the format"));

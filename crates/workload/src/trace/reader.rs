@@ -104,7 +104,8 @@ impl TraceReader {
             note,
             spread: options.spread_ns.map(|step| {
                 let step = (step as f64 / options.rate_scale) as u64;
-                Spread::new(step.max(1), options.seed)
+                // Such a step and any time may be added.
+                Spread::new(step.clamp(1, 1 << 61), options.seed)
             }),
             first: None,
             handed_out: 0,
