@@ -330,7 +330,9 @@ fn a_coarse_clock_is_said_and_its_requests_can_be_spread() {
     assert!(mean(&summary(&at_once.ok())) > 200_000.0);
     let spread = tailcut(&[&args[..], &["--spread", "1s"]].concat());
     assert!(!spread.err.contains("the clock's step is 1 s, far"), "{}", spread.err);
-    assert_eq!(mean(&summary(&spread.ok())), 99_796.0);
+    // Two requests may still meet.
+    let mean = mean(&summary(&spread.ok()));
+    assert!((99_796.0..101_000.0).contains(&mean), "{mean}");
     let said = tailcut(&["trace", "info", file]).ok();
     assert!(said.contains("clock step        1 s, 8.0 requests"), "{said}");
     tailcut(&["run", "tiny", "-w", "randread", "--spread", "1s"]).refused(&["--spread", "is a job"]);
