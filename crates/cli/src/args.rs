@@ -5,6 +5,7 @@ mod ldpc;
 pub use ldpc::{CurveArgs, DecoderName, LdpcCommand, PredictArgs, ScheduleName, TableArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::io::Read;
 use std::path::PathBuf;
 use tailcut_config::{ConfigError, Resolved, resolve_with_faults};
 use tailcut_core::nand::faults::config::FaultConfig;
@@ -12,7 +13,7 @@ use tailcut_sim::PastKind;
 use tailcut_sim::timeline::Window;
 use tailcut_units::Span;
 use tailcut_units::quantity::{parse_fraction, parse_time};
-use tailcut_workload::trace::{DeviceRule, Remap, TimeUnit, TraceOptions};
+use tailcut_workload::trace::{Columns, Delimiter, DeviceRule, Remap, TimeUnit, TraceError, TraceOptions};
 use tailcut_workload::{TraceReplay, WarmUp};
 
 /// Where the latency tail of an SSD comes from.
@@ -66,10 +67,16 @@ pub struct RunArgs {
     /// Schemes to compare, separated by commas; `A+B` applies both to the device
     #[arg(long, value_delimiter = ',', default_value = "baseline")]
     pub scheme: Vec<String>,
-    /// A trace file, a fio job file, `-` for either on standard input, a workload preset, or an
-    /// inline job such as `randrw,bs=4k,rwmixread=70,iodepth=16,size=70%,number_ios=1000000`
+    /// A trace file, a fio job file, `-` for either on standard input, a workload preset, an
+    /// inline job such as `randrw,bs=4k,rwmixread=70,iodepth=16,size=70%,number_ios=1000000`, or a
+    /// line such as `fio --name=a --rw=randread`. Given again, with further trace files: they follow
+    /// each other as one trace
     #[arg(long, short, default_value = "mixed-70-30-qd16")]
-    pub workload: String,
+    pub workload: Vec<String>,
+    /// Run only this section of a job file, with its [global] sections; may be repeated, and may hold
+    /// `*` and `?`
+    #[arg(long, value_name = "NAME")]
+    pub section: Vec<String>,
     #[command(flatten)]
     pub layers: LayerArgs,
     /// Seed of every random stream
@@ -158,6 +165,16 @@ pub struct TraceArgs {
     /// Format of the trace; by default detected from the content
     #[arg(long)]
     pub format: Option<String>,
+    /// The columns of any other text, e.g. `time=1:us,op=3,offset=4:sectors,size=5,volume=2`, or a file
+    /// that holds such a description (see docs/guide.md)
+    #[arg(long, value_name = "COLUMNS", conflicts_with = "format", value_parser = columns)]
+    pub columns: Option<Columns>,
+    /// What separates the columns: `,` (if not given), `;`, `|`, `:`, tab or blanks
+    #[arg(long, value_name = "CHARACTER", requires = "columns")]
+    pub delimiter: Option<Delimiter>,
+    /// Spread the requests of each step of a coarse clock evenly over the step, which is so long
+    #[arg(long, value_name = "STEP", value_parser = length_ns)]
+    pub spread: Option<u64>,
     /// Unit of the trace's time column: ns, 100ns, us, ms or s
     #[arg(long, value_name = "UNIT")]
     pub time_unit: Option<TimeUnit>,
@@ -471,6 +488,23 @@ fn time_ns(text: &str) -> Result<u64, String> {
     parse_time(text).map(|span| span.0).map_err(|e| e.to_string())
 }
 
+/// Parse a description of columns, or read it from a file.
+fn columns(text: &str) -> Result<Columns, String> {
+    const FILE_MAX: u64 = 64 << 10;
+    if text.contains('=') {
+        return text.parse().map_err(|e: TraceError| e.to_string());
+    }
+    let fail = |e: std::io::Error| {
+        format!("{text}: {e}; or describe columns, as in `time=1:us,op=3,offset=4,size=5`")
+    };
+    if !std::path::Path::new(text).is_file() {
+        return Err(fail(std::io::ErrorKind::NotFound.into()));
+    }
+    let mut content = String::new();
+    std::fs::File::open(text).and_then(|f| f.take(FILE_MAX).read_to_string(&mut content)).map_err(fail)?;
+    content.parse().map_err(|e: TraceError| format!("{text}: {e}"))
+}
+
 /// Parse a length of time above 0, in ns.
 fn length_ns(text: &str) -> Result<u64, String> {
     match time_ns(text)? {
@@ -485,6 +519,8 @@ impl TraceArgs {
         let default = TraceOptions::default();
         TraceOptions {
             format: self.format.clone(),
+            columns: self.described_columns(),
+            spread_ns: self.spread,
             time_unit: self.time_unit,
             rate_scale: self.rate_scale.unwrap_or(1.0),
             size_scale: self.size_scale.unwrap_or(1.0),
@@ -499,9 +535,20 @@ impl TraceArgs {
         }
     }
 
+    /// The columns with their delimiter.
+    fn described_columns(&self) -> Option<Columns> {
+        let columns = self.columns.clone()?;
+        Some(match &self.delimiter {
+            Some(delimiter) => columns.delimited(*delimiter),
+            None => columns,
+        })
+    }
+
     fn given(&self) -> impl Iterator<Item = &'static str> {
         let flags = [
             (self.format.is_some(), "--format"),
+            (self.columns.is_some(), "--columns"),
+            (self.spread.is_some(), "--spread"),
             (self.time_unit.is_some(), "--time-unit"),
             (self.rate_scale.is_some(), "--rate-scale"),
             (self.size_scale.is_some(), "--size-scale"),
@@ -545,7 +592,7 @@ impl RunArgs {
         ];
         let more = more.into_iter().filter_map(|(given, name)| given.then_some(name));
         let given = self.trace.given().chain(more).collect();
-        TraceReplay { options, depth: r.closed_loop, warm_up, given }
+        TraceReplay { options, depth: r.closed_loop, warm_up, given, sections: self.section.clone() }
     }
 }
 

@@ -16,7 +16,7 @@ use crate::error::CliError;
 use crate::progress::Progress;
 use crate::terminal::{Terminal, catch_interrupts, print};
 use tailcut_config::{Resolved, workload_preset};
-use tailcut_report::{OutputFolder, erases, faults, senses, tables};
+use tailcut_report::{OutputFolder, erases, faults, jobs, senses, tables};
 use tailcut_sim::{Cache, Experiment, Plan, SchemeSpec, Snapshots};
 use tailcut_units::Span;
 use tailcut_workload::{TraceReplay, WorkloadSpec};
@@ -25,6 +25,12 @@ use tailcut_workload::{TraceReplay, WorkloadSpec};
 pub fn workload(text: &str, replay: &TraceReplay) -> Result<WorkloadSpec, CliError> {
     let preset = |name: &str| workload_preset(name).ok().map(|p| p.job);
     Ok(WorkloadSpec::parse(text, preset, replay)?)
+}
+
+/// Parse the workloads of a run: one, or traces that follow each other.
+fn workloads(args: &RunArgs) -> Result<WorkloadSpec, CliError> {
+    let preset = |name: &str| workload_preset(name).ok().map(|p| p.job);
+    Ok(WorkloadSpec::parse_all(&args.workload, preset, &args.replay())?)
 }
 
 /// The default number of runs at the same time.
@@ -36,7 +42,7 @@ pub fn threads() -> usize {
 pub fn run(args: &RunArgs) -> Result<(), CliError> {
     let terminal = Terminal::new(args.output.json);
     let resolved = resolve_schemes(args)?;
-    let workload = workload(&args.workload, &args.replay())?;
+    let workload = workloads(args)?;
     let experiment = Experiment {
         schemes: schemes(&resolved),
         workload: &workload,
@@ -116,8 +122,9 @@ fn report(
     }
     let schemes = &finished.summary.schemes;
     terminal.text(&format!(
-        "\n{}{}{}{}{}\n{}",
+        "\n{}{}{}{}{}{}\n{}",
         tables::comparison(schemes),
+        jobs::jobs(schemes),
         tables::utilisation(schemes),
         erases::erases(schemes),
         senses::senses(schemes),

@@ -273,3 +273,80 @@ fn a_file_that_grows_too_large_is_named_and_leaves_nothing() {
     assert!(said.contains("requests.parquet") && said.contains("File too large"), "{said}");
     assert_eq!(files(&out), [""; 0]);
 }
+
+#[test]
+fn own_columns_are_given_saved_and_printed_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, saved) = (dir.path().join("t.txt"), dir.path().join("my.columns"));
+    std::fs::write(&file, "t;v;k;lba;n\n100;7;R;16;4096\n350;9;W;0;512\n").unwrap();
+    let file = file.to_str().unwrap();
+    let spec = "time=1:us,op=3,offset=4:sectors,size=5,volume=2";
+    let said = tailcut(&["trace", "info", file, "--columns", spec, "--delimiter", ";"]).ok();
+    let line = said.lines().find_map(|l| l.strip_prefix("columns ")).unwrap().trim().to_string();
+    assert!(line.ends_with("volume=2,delimiter=semicolon") && said.contains("1, 1"), "{said}");
+    std::fs::write(&saved, &line).unwrap();
+    let saved = saved.to_str().unwrap();
+    assert_eq!(tailcut(&["trace", "info", file, "--columns", saved]).ok(), said);
+    assert_eq!(run(file, &["--columns", saved])["workload"]["requests"], 2);
+    tailcut(&["trace", "info", file, "--columns", "time=1"]).refused(&["time=N:UNIT"]);
+    tailcut(&["trace", "info", file, "--columns", "missing.columns"]).refused(&["missing.columns"]);
+    tailcut(&["trace", "info", file, "--delimiter", ";"]).refused(&["--columns"]);
+    tailcut(&["trace", "info", file, "--columns", spec, "--format", "msr"]).refused(&["--format"]);
+}
+
+#[test]
+fn several_traces_follow_each_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let header = "Timestamp,Response,IOType,LUN,Offset,Size\n";
+    let hour = |n: u64, op: char| {
+        let path = dir.path().join(format!("{n}.csv"));
+        std::fs::write(&path, format!("{header}{}.1,0.001,{op},0,{},4096\n", 1_456_095_600 + n, n * 4096))
+            .unwrap();
+        path.to_str().unwrap().to_string()
+    };
+    let (first, second) = (hour(0, 'R'), hour(1, 'W'));
+    let s = run(&first, &["-w", &second]);
+    assert_eq!((&s["workload"]["requests"], &s["workload"]["span_ns"]), (&2.into(), &1_000_000_000.into()));
+    assert_eq!(s["schemes"][0]["write"]["total_ios"], 1);
+    tailcut(&["run", "tiny", "-w", &first, "-w", "randread"])
+        .refused(&["`randread` is no trace file", "one job file"]);
+}
+
+#[test]
+fn a_coarse_clock_is_said_and_its_requests_can_be_spread() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("t.csv");
+    let line = |i: u64| format!("{},{},8,0,1\n", 1_600_000_000 + i / 8, i * 64);
+    std::fs::write(&file, (0..240).map(line).collect::<String>()).unwrap();
+    let file = file.to_str().unwrap();
+    let args = ["run", "mqsim-e", "--precondition", "sequential", "--json", "-w", file];
+    let mean = |s: &Value| s["schemes"][0]["read"]["lat_ns"]["mean"].as_f64().unwrap();
+    let at_once = tailcut(&args);
+    assert!(
+        at_once.err.contains("the clock's step is 1 s") && at_once.err.contains("--spread"),
+        "{}",
+        at_once.err
+    );
+    assert!(mean(&summary(&at_once.ok())) > 200_000.0);
+    let spread = tailcut(&[&args[..], &["--spread", "1s"]].concat());
+    assert!(!spread.err.contains("the clock's step is 1 s, far"), "{}", spread.err);
+    // Two requests may still meet.
+    let mean = mean(&summary(&spread.ok()));
+    assert!((99_796.0..101_000.0).contains(&mean), "{mean}");
+    let said = tailcut(&["trace", "info", file]).ok();
+    assert!(said.contains("clock step        1 s, 8.0 requests"), "{said}");
+    tailcut(&["run", "tiny", "-w", "randread", "--spread", "1s"]).refused(&["--spread", "is a job"]);
+}
+
+#[test]
+fn a_trace_that_only_reads_is_said_to_read_and_a_free_collection_is_steady() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("t.csv");
+    std::fs::write(&file, (0..64).map(|i| format!("0,{},4096,r,{i}.001\n", i * 8)).collect::<String>())
+        .unwrap();
+    let said = tailcut(&["run", "tiny", "-w", file.to_str().unwrap()]).ok();
+    assert!(said.contains("although this one only reads") && !said.contains("may write"), "{said}");
+    let ended = tailcut(&["run", "tiny", "-w", "write,bs=128k,iodepth=8,size=100%,number_ios=200"]);
+    assert!(!ended.err.contains("did not become steady"), "{}", ended.err);
+    ended.ok();
+}

@@ -12,6 +12,7 @@ pub mod explain;
 pub mod faults;
 pub mod folder;
 pub mod hlog;
+pub mod jobs;
 pub mod lost;
 pub mod ordered;
 pub mod parquet;

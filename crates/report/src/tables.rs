@@ -38,8 +38,13 @@ pub fn overload(schemes: &[Scheme]) -> String {
             }
             None => format!("all requests arrived at once, {} a second were served", rate(load.served_iops)),
         };
+        // Over the whole run it may serve as much as arrives.
+        let verdict = match load.offered_iops {
+            Some(iops) if load.served_iops > iops * 0.99 && load.backlog < 1024 => "FELL BEHIND FOR A TIME",
+            _ => "DOES NOT KEEP UP",
+        };
         out.push_str(&format!(
-            "{} DOES NOT KEEP UP: {offered};\n  {} requests were outstanding at the last arrival; the last of them completed {} later;\n  \
+            "{} {verdict}: {offered};\n  {} requests were outstanding at the last arrival; the last of them completed {} later;\n  \
              requests waited outside the drive's queue for {} without a break: latencies below measure the backlog\n\n",
             cut(&scheme.name, NAME),
             grouped(load.backlog),
@@ -122,7 +127,7 @@ fn direction_grid(schemes: &[Scheme], direction: Direction) -> Grid {
     grid
 }
 
-fn percentile_cell(side: &DirectionSummary, percent: f64) -> String {
+pub(crate) fn percentile_cell(side: &DirectionSummary, percent: f64) -> String {
     match side.lat_ns.percentile.get(&percentile::key(percent)) {
         Some(&ns) => {
             let mark = if percentile::is_thin(percent, side.total_ios) { '*' } else { ' ' };
@@ -226,7 +231,7 @@ pub(crate) fn plural(direction: Direction) -> &'static str {
     }
 }
 
-fn capital(word: &str) -> String {
+pub(crate) fn capital(word: &str) -> String {
     word[..1].to_uppercase() + &word[1..]
 }
 

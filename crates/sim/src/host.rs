@@ -56,6 +56,17 @@ struct Split {
     status: Status,
 }
 
+/// A job that issued less than it was asked for, because it waited for completions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MissedRate {
+    /// The job's name.
+    pub job: String,
+    /// Reads a second: asked and issued; `None` without a rate of reads.
+    pub reads: Option<(f64, f64)>,
+    /// Writes a second, likewise.
+    pub writes: Option<(f64, f64)>,
+}
+
 /// The state of a job.
 struct Job {
     info: JobInfo,
@@ -67,6 +78,10 @@ struct Job {
     shift: u64,
     /// The last request was issued after its due time because the job had no free place.
     late: bool,
+    /// Reads, writes and other commands issued, and how long after its due time the last was issued.
+    issued: [u64; 3],
+    behind: u64,
+    last_issue: SimTime,
     /// It is in [`Host::resumed`].
     resumed: bool,
 }
@@ -123,6 +138,9 @@ impl<S: Source> Host<S> {
                     freed: SimTime::ZERO,
                     shift: 0,
                     late: false,
+                    issued: [0; 3],
+                    behind: 0,
+                    last_issue: SimTime::ZERO,
                     resumed: false,
                 })
                 .collect(),
@@ -178,6 +196,26 @@ impl<S: Source> Host<S> {
     /// `None` if there were none.
     pub fn offered(&self) -> Option<Offered> {
         self.load.as_ref()?.offered(self.now)
+    }
+
+    /// The rates that jobs asked for and missed by more than a twentieth. Jobs whose arrivals do not
+    /// wait for the drive are left out; their backlog is in [`Host::offered`].
+    pub fn missed_rates(&self) -> Vec<MissedRate> {
+        let missed =
+            self.jobs.iter().filter(|j| !j.info.open_loop && j.info.asked.iter().any(Option::is_some));
+        missed
+            .filter_map(|j| {
+                let begun = j.info.start.0.saturating_add(j.shift);
+                let passed = j.last_issue.0.saturating_sub(begun);
+                let seconds = passed as f64 / 1e9;
+                let each = [0, 1].map(|d| j.info.asked[d].map(|asked| (asked, j.issued[d] as f64 / seconds)));
+                (j.behind > passed / 20).then(|| MissedRate {
+                    job: j.info.name.clone(),
+                    reads: each[0],
+                    writes: each[1],
+                })
+            })
+            .collect()
     }
 
     /// Run until every job has ended, or until `until` (then `Ok(false)`). Calls `finished` for every
@@ -453,7 +491,12 @@ impl<S: Source> Host<S> {
         if j.outstanding >= j.info.depth {
             return None;
         }
-        let paused = if next.think.0 == 0 { SimTime::ZERO } else { j.freed + next.think };
+        let paused = match next.think.0 {
+            0 => SimTime::ZERO,
+            // The whole job pauses: nothing is outstanding meanwhile.
+            _ if j.outstanding > 0 => return None,
+            _ => j.freed + next.think,
+        };
         let at = next.earliest.max(paused).max(self.now);
         if j.info.runtime.is_some_and(|end| at.0 >= end.0.saturating_add(j.shift)) {
             j.next = None;
@@ -494,6 +537,14 @@ impl<S: Source> Host<S> {
         let index = self.issued;
         self.issued += 1;
         let command = issue.command;
+        let kind = match command.op {
+            HostOp::Read => 0,
+            HostOp::Write => 1,
+            HostOp::Trim | HostOp::Flush => 2,
+        };
+        let j = &mut self.jobs[job];
+        j.issued[kind] += 1;
+        (j.behind, j.last_issue) = (at.0.saturating_sub(issue.earliest.0), at);
         self.steps = self.steps.saturating_sub(u64::from(command.bytes) / STEP_BYTES);
         let most = device.max_transfer();
         if u64::from(command.bytes) <= most || matches!(command.op, HostOp::Trim | HostOp::Flush) {

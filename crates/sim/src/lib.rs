@@ -27,6 +27,7 @@ pub mod watch;
 
 pub use cache::Cache;
 pub use experiment::{Experiment, ExperimentError, Plan, RunResult, SchemeSpec};
+pub use host::MissedRate;
 pub use measure::{MeasureOptions, RunOutcome, Sink};
 pub use precondition::{PastKind, Preconditioned, Snapshots, is_uniform};
 pub use summarise::summarise;

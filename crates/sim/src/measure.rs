@@ -1,6 +1,6 @@
 //! One run of one drive under one workload, measured.
 
-use crate::host::{Host, RunError};
+use crate::host::{Host, MissedRate, RunError};
 use crate::load::Offered;
 use crate::machine::Stopwatch;
 use crate::timeline::Tracks;
@@ -101,6 +101,8 @@ pub struct RunOutcome {
     /// The requests that arrived without waiting for the drive, compared with those
     /// served, over the whole run; `None` if there were none.
     pub offered: Option<Offered>,
+    /// The rates that jobs asked for and missed, over the whole run.
+    pub missed_rates: Vec<MissedRate>,
     /// The time of the run at which measurement started.
     pub measured_from: SimTime,
     /// Requests that the host split because they exceed the drive's largest command.
@@ -205,6 +207,7 @@ pub fn measure<'a, S: Source, O: Observer>(
     let dimensions = device.dimensions();
     let (digest, mut measured) = run.finish(end).map_err(MeasureError::Sink)?;
     job_runtimes(&mut measured, &jobs, host.groups(), start, end);
+    merge_rows(&mut measured, &jobs);
     Ok(RunOutcome {
         digest,
         measured,
@@ -229,6 +232,7 @@ pub fn measure<'a, S: Source, O: Observer>(
         write_stall: stall,
         issued: host.issued(),
         offered: host.offered(),
+        missed_rates: host.missed_rates(),
         measured_from: start,
         split: host.split_requests,
         cpu_seconds: clock.cpu_seconds(),
@@ -261,6 +265,27 @@ fn job_runtimes(
         let from = if at == 0 { start } else { groups[at].1 + Span(ramp) };
         let to = groups.get(at + 1).map_or(end, |next| next.1);
         stats.runtime = Span(to.0.saturating_sub(from.0));
+    }
+}
+
+/// Merge the jobs of each row of the report; the row has the name of its first job, with the number
+/// of jobs.
+fn merge_rows(measured: &mut Measured, jobs: &[JobInfo]) {
+    let each = std::mem::take(&mut measured.jobs).into_iter().zip(jobs);
+    let mut first: Option<(&JobInfo, u32)> = None;
+    for (stats, job) in each {
+        match (&mut first, measured.jobs.last_mut()) {
+            (Some((first, count)), Some(row)) if first.row == job.row => {
+                *count += 1;
+                row.read.merge(&stats.read);
+                row.write.merge(&stats.write);
+                row.name = format!("{} ({count} jobs)", first.name);
+            }
+            _ => {
+                first = Some((job, 1));
+                measured.jobs.push(stats);
+            }
+        }
     }
 }
 

@@ -27,6 +27,8 @@ impl Source for Reads {
             runtime: None,
             ramp: Span(0),
             group: 0,
+            row: 0,
+            asked: [None; 3],
             start: Span(0),
         }]
     }
@@ -83,6 +85,8 @@ impl Source for Flood {
             runtime: None,
             ramp: Span(0),
             group: 0,
+            row: 0,
+            asked: [None; 3],
             start: Span(0),
         }]
     }

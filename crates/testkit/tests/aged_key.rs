@@ -223,6 +223,9 @@ fn trace_options() -> Vec<TraceOptions> {
         closed_loop: _,
         remap: _,
         skip_gaps_ns: _,
+        columns: _,
+        spread_ns: _,
+        seed: _,
         interrupt: _,
     } = TraceOptions::default();
     let plain = TraceOptions::default;
@@ -234,6 +237,11 @@ fn trace_options() -> Vec<TraceOptions> {
     vec![
         plain(),
         with(&|o| o.format = Some("msr".into())),
+        with(&|o| {
+            o.columns = Some("time=1:100ns,op=4,offset=5,size=6,volume=3".parse().expect("columns"));
+        }),
+        with(&|o| o.spread_ns = Some(1_000_000)),
+        with(&|o| o.seed = 2),
         with(&|o| o.time_unit = Some(TimeUnit::Us)),
         with(&|o| o.rate_scale = 7.0),
         with(&|o| o.size_scale = 1.5),

@@ -212,6 +212,8 @@ impl Source for Draws {
             runtime: None,
             ramp: Span::ZERO,
             group: 0,
+            row: 0,
+            asked: [None; 3],
             start: Span::ZERO,
         };
         vec![job(40), job(4)]

@@ -20,7 +20,7 @@ pub use workload::{TraceReplay, TraceSpec, WarmUp, WorkloadError, WorkloadSpec};
 use tailcut_units::{Command, SimTime, Span};
 
 /// The properties of one job that the driver needs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct JobInfo {
     /// The job's name in output.
     pub name: String,
@@ -38,6 +38,10 @@ pub struct JobInfo {
     /// amount, so that `start` falls on the moment the group begins; a `start` later than that
     /// moment stays unshifted.
     pub group: u32,
+    /// The row of the report in which the job counts; rows are numbered from 0 in the order of the jobs.
+    pub row: u32,
+    /// Reads, writes and trims a second that the job asks for, if it does.
+    pub asked: [Option<f64>; 3],
     /// When the job begins: no issue of the job is earlier.
     pub start: Span,
 }
@@ -48,7 +52,8 @@ pub struct Issue {
     /// The command is not issued before this time (0: at once). The time shifts with the job's
     /// group. In an open loop it is the intended arrival.
     pub earliest: SimTime,
-    /// The pause of the job between the completion that freed a place in its queue and this issue.
+    /// The pause of the job before this issue: it waits until its requests outstanding have ended, and
+    /// then for this long.
     pub think: Span,
     /// The command.
     pub command: Command,

@@ -56,6 +56,8 @@ impl Source for Workload {
                 runtime: None,
                 ramp: trace.warm_up,
                 group: 0,
+                row: 0,
+                asked: [None; 3],
                 start: Span::ZERO,
             }],
         }

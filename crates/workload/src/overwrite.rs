@@ -29,14 +29,14 @@ enum Kept {
 impl TraceWrites {
     /// Open the trace's writes; `None` if the trace does not write.
     pub(crate) fn open(trace: &TraceSpec, filled: u64) -> Result<Option<TraceWrites>, WorkloadError> {
-        let mut source = trace.source(1, filled)?;
+        let mut source = trace.source(1, filled, 1)?;
         let mut writes = Vec::new();
         while let Some(issue) = source.next_issue()? {
             if issue.command.op != HostOp::Write {
                 continue;
             }
             if writes.len() == HELD {
-                let source = Box::new(trace.source(u32::MAX, filled)?);
+                let source = Box::new(trace.source(u32::MAX, filled, 1)?);
                 return Ok(Some(TraceWrites { filled, kept: Kept::Streamed { source, failed: None } }));
             }
             writes.push(issue.command);

@@ -68,6 +68,23 @@ pub enum WorkloadError {
         /// The workload.
         text: String,
     },
+    /// One of several workloads is no trace.
+    #[error(
+        "several workloads are traces that follow each other, and `{text}` is no trace file; jobs that run side by side \
+         stand in one job file, or in one inline job separated by `;`"
+    )]
+    Several {
+        /// The workload.
+        text: String,
+    },
+    /// `--section` with a workload that is no job file.
+    #[error("--section is for job files; `{text}` is {kind}")]
+    NotAJobFile {
+        /// The workload.
+        text: String,
+        /// What it is.
+        kind: &'static str,
+    },
     /// The warm-up covers the whole trace, so nothing would be measured.
     #[error("{option}: the trace ends after {last}, so nothing would be measured")]
     WarmUp {
@@ -102,7 +119,7 @@ impl From<TraceError> for WorkloadError {
     }
 }
 
-/// How the user wants a trace replayed.
+/// How the user wants a trace replayed, or which jobs of a job file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TraceReplay {
     /// How the trace is read and laid on the drive; `closed_loop` is set from `depth`.
@@ -113,6 +130,8 @@ pub struct TraceReplay {
     pub warm_up: WarmUp,
     /// The trace options given, as the user wrote them. They are an error with a job.
     pub given: Vec<&'static str>,
+    /// The sections of a job file that are run; all if there is none. A name may have `*` and `?`.
+    pub sections: Vec<String>,
 }
 
 /// The part of a replay before measurement begins.
@@ -171,18 +190,27 @@ impl WorkloadSpec {
         replay: &TraceReplay,
     ) -> Result<WorkloadSpec, WorkloadError> {
         let path = Path::new(text);
+        let no_file = |kind| match replay.sections.is_empty() {
+            true => Ok(()),
+            false => Err(WorkloadError::NotAJobFile { text: text.to_string(), kind }),
+        };
         let set = if text == "-" || path.exists() {
             if text != "-" && !path.is_file() && !path.is_dir() {
                 return Err(WorkloadError::NotAFile { path: text.to_string() });
             }
             let file = if text == "-" { TraceFile::standard_input()? } else { TraceFile::from(path) };
             match job_file(&file)? {
-                Some(job) => JobSet::from_job_file(&file.name(), &job)?,
-                None => return Ok(WorkloadSpec::Trace(Box::new(TraceSpec::new(file, replay)?))),
+                Some(job) => JobSet::from_job_file_sections(&file.name(), &job, &replay.sections)?,
+                None => {
+                    no_file("a trace")?;
+                    return Ok(WorkloadSpec::Trace(Box::new(TraceSpec::new(file, replay)?)));
+                }
             }
         } else if let Some(job) = preset(text) {
+            no_file("a preset")?;
             JobSet::from_inline(&job)?
         } else {
+            no_file("no file")?;
             JobSet::from_inline(text).map_err(|why| {
                 // A text without any option was probably not meant as a job.
                 let alone = !text.contains(['=', ',', ':', ';']);
@@ -195,6 +223,29 @@ impl WorkloadSpec {
             return Err(WorkloadError::NotATrace { option, text });
         }
         Ok(WorkloadSpec::Jobs { text: text.to_string(), set })
+    }
+
+    /// As [`WorkloadSpec::parse`]; several texts are trace files that follow each other as one trace.
+    ///
+    /// # Errors
+    /// As [`WorkloadSpec::parse`], and several texts of which one is no trace file.
+    pub fn parse_all(
+        texts: &[String],
+        preset: impl Fn(&str) -> Option<String>,
+        replay: &TraceReplay,
+    ) -> Result<WorkloadSpec, WorkloadError> {
+        if let [text] = texts {
+            return WorkloadSpec::parse(text, preset, replay);
+        }
+        let mut files = Vec::new();
+        for text in texts {
+            let path = Path::new(text);
+            if !path.is_file() || job_file(&TraceFile::from(path))?.is_some() {
+                return Err(WorkloadError::Several { text: text.clone() });
+            }
+            files.push(TraceFile::from(path));
+        }
+        Ok(WorkloadSpec::Trace(Box::new(TraceSpec::new(TraceFile::Several(files), replay)?)))
     }
 
     /// The workload's name: the text that the user gave, or the trace file's name.
@@ -221,7 +272,7 @@ impl WorkloadSpec {
         match self {
             WorkloadSpec::Jobs { set, .. } => Ok(Workload::Jobs(set.open(capacity, seed)?)),
             WorkloadSpec::Trace(trace) => {
-                let source = trace.source(trace.options.loop_count, filled)?;
+                let source = trace.source(trace.options.loop_count, filled, seed)?;
                 let TraceSpec { depth, warm_up, .. } = **trace;
                 Ok(Workload::Trace(Box::new(OpenTrace { source, depth, warm_up, filled })))
             }
@@ -269,6 +320,8 @@ impl WorkloadSpec {
                     loop_count: 1,
                     rate_scale: 1.0,
                     closed_loop: false,
+                    spread_ns: None,
+                    seed: 1,
                     ..trace.options.clone()
                 };
                 Ok(format!("trace {content:016x} {}", options.identity()))
@@ -309,15 +362,15 @@ impl TraceSpec {
     /// As [`WorkloadSpec::open`].
     pub fn drive_footprint(&self, filled: u64) -> Result<Option<u64>, WorkloadError> {
         let Some(touched) = &self.touched else { return Ok(None) };
-        Ok(self.source(1, filled)?.drive_footprint(&touched.pages))
+        Ok(self.source(1, filled, 1)?.drive_footprint(&touched.pages))
     }
 
     /// Open the trace on a drive's first `filled` bytes.
-    pub(crate) fn source(&self, laps: u32, filled: u64) -> Result<TraceSource, WorkloadError> {
+    pub(crate) fn source(&self, laps: u32, filled: u64, seed: u64) -> Result<TraceSource, WorkloadError> {
         if filled < 4096 {
             return Err(WorkloadError::NoRoom { bytes: filled });
         }
-        let options = TraceOptions { loop_count: laps, ..self.options.clone() };
+        let options = TraceOptions { loop_count: laps, seed, ..self.options.clone() };
         let source = TraceSource::open(self.file.clone(), &options, filled)?;
         Ok(match self.touched.as_ref().and_then(|t| t.dense.clone()) {
             Some(dense) => source.numbered(dense, filled)?,

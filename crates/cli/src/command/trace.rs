@@ -1,6 +1,6 @@
 //! `tailcut trace`.
 
-use crate::args::{Addresses, ConvertArgs, TraceCommand};
+use crate::args::{Addresses, ConvertArgs, TraceArgs, TraceCommand};
 use crate::error::CliError;
 use crate::run::counts_text;
 use crate::terminal::{Terminal, catch_interrupts, print, print_json};
@@ -21,7 +21,7 @@ pub fn trace(what: &TraceCommand) -> Result<(), CliError> {
             if *json {
                 return print_json(&measured);
             }
-            print(&info_text(&file.name(), &measured))
+            print(&info_text(&file.name(), &measured, trace))
         }
         TraceCommand::Convert(args) => write_compact(args),
         TraceCommand::Cut(args) => {
@@ -76,7 +76,7 @@ fn write_compact(args: &ConvertArgs) -> Result<(), CliError> {
     ))
 }
 
-fn info_text(file: &str, i: &TraceInfo) -> String {
+fn info_text(file: &str, i: &TraceInfo, args: &TraceArgs) -> String {
     let mut out = String::new();
     let mut line = |name: &str, value: String| {
         let _ = writeln!(out, "{name:<18}{value}");
@@ -84,6 +84,9 @@ fn info_text(file: &str, i: &TraceInfo) -> String {
     line("file", file.to_string());
     let compressed = i.compression.map(|c| format!(", {c}")).unwrap_or_default();
     line("format", format!("{}{compressed}", i.format));
+    if let Some(columns) = &args.options().columns {
+        line("columns", columns.to_string());
+    }
     line("time unit", format!("{} ({})", i.time_unit.name(), i.time_unit_from));
     if !i.note.is_empty() {
         line("note", i.note.to_string());
@@ -106,6 +109,10 @@ fn info_text(file: &str, i: &TraceInfo) -> String {
     );
     line("moved", format!("{} read, {} written", human_bytes(i.read_bytes), human_bytes(i.write_bytes)));
     line("span", format!("{:.3} s", i.span_ns as f64 / 1e9));
+    if let Some(step) = i.clock_step_ns {
+        let step = human_time(Span(step));
+        line("clock step", format!("{step}, {:.1} requests at each time that occurs", i.requests_per_time));
+    }
     line("volumes", grouped(i.devices));
     let ratio = |value: Option<f64>| value.map_or("-".to_string(), |v| format!("{v:.2}"));
     line(

@@ -43,8 +43,13 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
         }
         WorkloadSpec::Trace(trace) => trace_text(&mut out, trace, plan),
     }
+    let reads_only =
+        experiment.workload.trace().and_then(|t| t.info.as_ref()).is_some_and(|i| i.writes + i.trims == 0);
     let why = match (plan.past_by_default, plan.past) {
         (false, _) => "as asked",
+        (true, PastKind::Steady | PastKind::Scattered) if reads_only => {
+            "by default for a trace, although this one only reads"
+        }
         (true, PastKind::Steady) => "by default, since the workload may write",
         (true, PastKind::Scattered) => "by default, since the workload may write and age.free is set",
         (true, _) => "by default, since the workload does not write",
@@ -157,7 +162,7 @@ fn trace_text(out: &mut String, trace: &TraceSpec, plan: &Plan) {
 
 fn info_text(info: &TraceInfo) -> String {
     format!(
-        "{} ({}, time in {} {}), {} requests, {} reads, mean {}, footprint {}, {} long",
+        "{} ({}, time in {} {}), {} requests, {} reads, mean {}, footprint {}, {} long{}",
         info.format,
         info.compression.unwrap_or("not compressed"),
         info.time_unit.name(),
@@ -167,6 +172,7 @@ fn info_text(info: &TraceInfo) -> String {
         human_bytes(info.mean_bytes as u64),
         human_bytes(info.footprint_bytes),
         human_time(Span(info.span_ns)),
+        info.clock_step_ns.map_or(String::new(), |step| format!(", clock step {}", human_time(Span(step)))),
     )
 }
 

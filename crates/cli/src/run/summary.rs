@@ -7,9 +7,10 @@ use tailcut_core::device::Counters;
 use tailcut_report::explain::{ExplainOptions, explain_run};
 use tailcut_report::slowest::{self, SlowLine};
 use tailcut_report::summary::{ConfigValue, SCHEMA, Scheme, Workload};
+use tailcut_report::text::rate;
 use tailcut_report::{Ordered, ReportError, Summary};
 use tailcut_sim::timeline::Covered;
-use tailcut_sim::{Experiment, MODEL_VERSION, Plan, Preconditioned, RunResult, summarise};
+use tailcut_sim::{Experiment, MODEL_VERSION, MissedRate, Plan, Preconditioned, RunResult, summarise};
 use tailcut_stats::Measured;
 use tailcut_units::Span;
 use tailcut_units::quantity::human_time;
@@ -115,6 +116,7 @@ pub fn finished(
             }
         }
         all.warnings.extend(starvation(&spec.name, &runs));
+        all.warnings.extend(missed_rates(&spec.name, &first.outcome.missed_rates));
         let each: Vec<Scheme> = runs.iter().map(|r| summarise(&spec.name, r)).collect();
         let measured: Vec<Measured> = runs.into_iter().map(|r| r.outcome.measured).collect();
         all.summary.schemes.push(Scheme::over_runs(&each, &measured.iter().collect::<Vec<_>>()));
@@ -142,6 +144,29 @@ fn starvation(scheme: &str, runs: &[RunResult]) -> Option<String> {
             human_time(worst.oldest),
         )
     })
+}
+
+/// The most jobs with a warning each.
+const MOST_WARNED: usize = 3;
+
+/// The warnings about jobs that missed the rates they asked for.
+fn missed_rates(scheme: &str, missed: &[MissedRate]) -> Vec<String> {
+    let side = |of: Option<(f64, f64)>, what: &str| {
+        of.map(|(asked, issued)| format!("{} {what} a second asked, {} issued", rate(asked), rate(issued)))
+    };
+    let line = |m: &MissedRate| {
+        let sides: Vec<String> =
+            [side(m.reads, "reads"), side(m.writes, "writes")].into_iter().flatten().collect();
+        format!(
+            "{scheme}: job `{}` missed its rate: {}; latencies count from the issue, so the wait before it is not in \
+             them (rate_process=poisson or io_submit_mode=offload counts it)",
+            m.job,
+            sides.join(", ")
+        )
+    };
+    let more = (missed.len() > MOST_WARNED)
+        .then(|| format!("{scheme}: {} more jobs missed their rates", missed.len() - MOST_WARNED));
+    missed.iter().take(MOST_WARNED).map(line).chain(more).collect()
 }
 
 /// The requests of the host, as seen by the first run.

@@ -134,7 +134,7 @@ impl Load {
         let mut spec = JobSpec::new(name, place());
         let mut uses = [false; 3];
         uses[direction] = true;
-        spec.mode = Mode { uses, random: true };
+        spec.mode = Mode { uses, random: true, step: 0 };
         spec.block = [Block::Fixed(bytes), Block::Fixed(bytes), Block::Fixed(bytes)];
         spec.align = [Some(align); 3];
         spec.rate_iops[direction] = Some(rate);

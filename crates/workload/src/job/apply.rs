@@ -2,8 +2,8 @@
 
 use super::error::{JobError, Place, Problem, Warning, excerpt};
 use super::lists;
-use super::options::{self, Handling};
-use super::spec::{JobSpec, LARGEST_BLOCK, MOST_JOBS, Mode, READ, Rate, WRITE};
+use super::options::{self, Engine, Handling};
+use super::spec::{JobSpec, LARGEST_BLOCK, MOST_JOBS, Mode, READ, Rate, TRIM, WRITE};
 use super::text::Entry;
 use super::value::{self, Extent, Units};
 
@@ -14,7 +14,8 @@ const BYTES: &str = "bytes with an optional k, m, g, t or p (powers of 1024)";
 const EXTENT: &str = "bytes (k, m, g, t: powers of 1024) or a percentage of the host capacity";
 const TIME: &str = "a time such as 30, 30s, 5m, 100ms or 10us";
 const BOOLEAN: &str = "0 or 1";
-const MODES: &str = "read, write, trim, randread, randwrite, randtrim, rw, readwrite or randrw";
+const MODES: &str = "read, write, trim, randread, randwrite, randtrim, rw, readwrite or randrw, with `:N` for N \
+                     requests at each random offset or N bytes skipped after each sequential request";
 const RATE: &str = "up to three numbers `read,write,trim`; 0 or empty means no limit";
 
 /// A job under construction, with the units and warnings so far.
@@ -23,11 +24,18 @@ pub(super) struct Draft {
     pub spec: JobSpec,
     pub units: Units,
     pub warnings: Vec<Warning>,
+    /// The options without effect.
+    pub no_effect: Vec<String>,
 }
 
 impl Draft {
     pub fn new(name: &str, place: Place) -> Draft {
-        Draft { spec: JobSpec::new(name, place), units: Units::default(), warnings: Vec::new() }
+        Draft {
+            spec: JobSpec::new(name, place),
+            units: Units::default(),
+            warnings: Vec::new(),
+            no_effect: Vec::new(),
+        }
     }
 
     pub fn warn(&mut self, place: &Place, text: String) {
@@ -44,10 +52,19 @@ impl Draft {
                 nearest: options::nearest(&entry.key),
             }),
             Some(Handling::Unsupported(why)) => {
-                fail(Problem::Unsupported { option: entry.key.clone(), why: why.to_string() })
+                fail(Problem::Unsupported { option: excerpt(&entry.key), why: why.to_string() })
             }
-            Some(Handling::Ignored(why)) => {
-                self.warn(&entry.place, format!("`{}` has no effect: {why}", entry.key));
+            Some(Handling::Only(values, why)) => {
+                let value = entry.value.as_deref().unwrap_or("1");
+                if !values.contains(&value) {
+                    let option = format!("{}={}", entry.key, excerpt(value));
+                    return fail(Problem::Unsupported { option, why: why.to_string() });
+                }
+                self.no_effect.push(entry.key.clone());
+                Ok(())
+            }
+            Some(Handling::NoEffect) => {
+                self.no_effect.push(entry.key.clone());
                 Ok(())
             }
             Some(Handling::Honoured) => self.honour(key, entry),
@@ -71,6 +88,19 @@ impl Draft {
             "hot_sets" => self.hot_sets(text),
             "runtime" | "ramp_time" | "startdelay" | "thinktime" => self.times(key, text),
             "size" | "io_size" | "offset" | "offset_increment" => self.extents(key, text),
+            "filename" | "filename_format" | "directory" | "filesize" => self.file(key, text),
+            "ioengine" => match options::engine(text) {
+                Ok(Engine::Refused(why)) => {
+                    let problem = Problem::Engine { name: text.to_string(), why };
+                    return Err(JobError::new(entry.place.clone(), problem));
+                }
+                Ok(engine) => {
+                    self.spec.synchronous = engine == Engine::Synchronous;
+                    Ok(())
+                }
+                Err(wrong) => Err(wrong),
+            },
+            "rw_sequencer" | "sync" | "verify" => self.word(key, text),
             _ => self.count(key, text),
         };
         result.map_err(|wrong| bad_value(entry, wrong, allowed))
@@ -81,7 +111,18 @@ impl Draft {
     fn flag(&mut self, key: &str, entry: &Entry) -> Result<bool, JobError> {
         let known = matches!(
             key,
-            "norandommap" | "time_based" | "bs_unaligned" | "randrepeat" | "end_fsync" | "stonewall"
+            "norandommap"
+                | "time_based"
+                | "bs_unaligned"
+                | "randrepeat"
+                | "end_fsync"
+                | "fsync_on_close"
+                | "stonewall"
+                | "new_group"
+                | "group_reporting"
+                | "do_verify"
+                | "direct"
+                | "buffered"
         );
         if !known {
             return Ok(false);
@@ -91,8 +132,18 @@ impl Draft {
             "norandommap" => self.spec.norandommap = on,
             "time_based" => self.spec.time_based = on,
             "bs_unaligned" => self.spec.unaligned = on,
-            "end_fsync" => self.spec.end_fsync = on,
+            // The file is closed when the job ends.
+            "end_fsync" | "fsync_on_close" => self.spec.end_fsync = on,
             "stonewall" => self.spec.stonewall = on,
+            "new_group" => self.spec.new_group = on,
+            "group_reporting" => self.spec.group_reporting = on,
+            "do_verify" => self.spec.do_verify = on,
+            "direct" | "buffered" if (key == "direct") == on => self.no_effect.push(entry.key.clone()),
+            "direct" | "buffered" => {
+                let text =
+                    format!("`{key}={}`: there is no page cache here, so all I/O is direct", u8::from(on));
+                self.warn(&entry.place, text);
+            }
             _ if !on => self.warn(
                 &entry.place,
                 "`randrepeat=0` has no effect: a run always repeats exactly; its seed decides".into(),
@@ -105,7 +156,7 @@ impl Draft {
     fn shape(&mut self, key: &str, text: &str) -> Result<(), String> {
         let units = self.units;
         match key {
-            "rw" => self.spec.mode = mode(text)?,
+            "rw" => self.spec.mode = mode(text, units)?,
             "bs" => lists::set_sizes(&mut self.spec, text, units)?,
             "bsrange" => lists::set_ranges(&mut self.spec, text, units)?,
             "bssplit" => {
@@ -142,6 +193,49 @@ impl Draft {
             ("rate_process", "poisson") => self.spec.poisson = true,
             ("io_submit_mode", "inline") => self.spec.offload = false,
             ("io_submit_mode", "offload") => self.spec.offload = true,
+            _ => return Err("not one of the choices".to_string()),
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, key: &str, text: &str) -> Result<(), String> {
+        let spec = &mut self.spec;
+        match key {
+            "filename" => {
+                // A colon separates files unless it is escaped.
+                let name = text.replace("\\:", "\0");
+                if name.contains(':') {
+                    return Err("a job has one file here; use a job for each file".to_string());
+                }
+                if name == "-" {
+                    return Err("standard input and output are not on a drive".to_string());
+                }
+                spec.filename = Some(name.replace('\0', ":"));
+            }
+            "filename_format" => spec.filename_format = Some(text.to_string()),
+            "directory" => spec.directory = Some(text.to_string()),
+            _ => {
+                if text.contains('-') {
+                    return Err("a range of lengths is not modelled; give one length".to_string());
+                }
+                let length = value::bounded(text, self.units, 1, u64::MAX)?;
+                spec.filesize = Some(length);
+            }
+        }
+        Ok(())
+    }
+
+    fn word(&mut self, key: &str, text: &str) -> Result<(), String> {
+        let spec = &mut self.spec;
+        match (key, text) {
+            ("rw_sequencer", "sequential") => spec.identical_runs = false,
+            ("rw_sequencer", "identical") => spec.identical_runs = true,
+            ("sync", "0" | "none") => {}
+            ("sync", _) => {
+                return Err("synchronous writes (O_SYNC) are not modelled; use fsync=1".to_string());
+            }
+            ("verify", "0" | "none") => spec.verify = None,
+            ("verify", _) => spec.verify = Some(text.to_string()),
             _ => return Err("not one of the choices".to_string()),
         }
         Ok(())
@@ -199,8 +293,14 @@ impl Draft {
         let bounded = |least, most| value::bounded(text, units, least, most);
         let spec = &mut self.spec;
         match key {
-            "rwmixread" => spec.read_percent = Some(bounded(0, 100)? as u32),
-            "rwmixwrite" => spec.read_percent = Some(100 - bounded(0, 100)? as u32),
+            "rwmixread" | "rwmixwrite" => {
+                // fio takes a fraction of zero.
+                let whole = text.split_once('.').map_or(text, |(whole, zeros)| {
+                    if zeros.bytes().all(|b| b == b'0') { whole } else { text }
+                });
+                let percent = value::bounded(whole, units, 0, 100)? as u32;
+                spec.read_percent = Some(if key == "rwmixread" { percent } else { 100 - percent });
+            }
             "iodepth" => spec.iodepth = Some(bounded(1, 1 << 20)? as u32),
             "numjobs" => spec.numjobs = bounded(1, MOST_JOBS)? as u32,
             "number_ios" => spec.number_ios = Some(bounded(0, u64::MAX)?).filter(|n| *n > 0),
@@ -245,8 +345,8 @@ fn allowed(key: &str) -> &'static str {
         "bsrange" => "up to three ranges `least-most`, each size 1 to 1g",
         "bssplit" => "sizes `4k/70:64k/30` by direction `read,write,trim`; percents may be blank",
         "random_distribution" => {
-            "random, zipf:theta (0..=100), pareto:h (0..1), normal:deviation% (0..=100), \
-             zoned:accesses%/size%:… or zoned_abs:accesses%/bytes:…"
+            "random, zipf:theta[:centre] (0..=100), pareto:h[:centre] (0..1), normal:deviation% (0..=100), \
+             zoned:accesses%/size%:… or zoned_abs:accesses%/bytes:…; a centre is a share, 0..=1"
         }
         "rate" | "rate_iops" => RATE,
         "rate_process" => "linear or poisson",
@@ -260,33 +360,46 @@ fn allowed(key: &str) -> &'static str {
         "numjobs" => "1 to 4096",
         "iodepth" => "1 to 1048576",
         "kb_base" => "1024 or 1000",
-        "name" => "a name",
+        "name" | "filename" | "filename_format" | "directory" => "a name",
+        "ioengine" => "an engine of fio that reaches a drive of this host, such as libaio, io_uring or psync",
+        "rw_sequencer" => "sequential or identical",
+        "sync" => "none",
+        "verify" => "0, or any method in a job that does not read its writes back",
         "loops" => "1 to 4294967295",
         "number_ios" | "randseed" | "thinktime_blocks" | "fsync" | "fdatasync" => "a count",
         _ => BYTES,
     }
 }
 
-fn mode(text: &str) -> Result<Mode, String> {
-    let (uses, random) = match text {
-        "read" => (READ, false),
-        "write" => (WRITE, false),
-        "trim" => (2, false),
-        "randread" => (READ, true),
-        "randwrite" => (WRITE, true),
-        "randtrim" => (2, true),
+fn mode(text: &str, units: Units) -> Result<Mode, String> {
+    let (text, step) = match text.split_once(':') {
+        Some((mode, step)) => (mode.trim(), step.trim()),
+        None => (text, ""),
+    };
+    let random = text.starts_with("rand");
+    let step = match (step, random) {
+        ("", _) => 0,
+        (n, true) => value::bounded(n, units, 1, 1 << 32)
+            .map_err(|wrong| format!("requests at each random offset: {wrong}"))? as i64,
+        (bytes, false) => {
+            let (digits, sign) = bytes.strip_prefix('-').map_or((bytes, 1), |digits| (digits, -1));
+            let skip = value::bounded(digits, units, 0, 1 << 50);
+            skip.map_err(|wrong| format!("bytes to skip after each request: {wrong}"))? as i64 * sign
+        }
+    };
+    let uses = match text {
+        "read" | "randread" => READ,
+        "write" | "randwrite" => WRITE,
+        "trim" | "randtrim" => TRIM,
         "rw" | "readwrite" | "randrw" => {
-            return Ok(Mode { uses: [true, true, false], random: text == "randrw" });
+            return Ok(Mode { uses: [true, true, false], random, step });
         }
         "trimwrite" | "randtrimwrite" => {
             return Err("trim-then-write pairs are not modelled".to_string());
-        }
-        _ if text.contains(':') => {
-            return Err("the `:N` suffix of fio is not modelled".to_string());
         }
         _ => return Err("unknown mode".to_string()),
     };
     let mut by_direction = [false; 3];
     by_direction[uses] = true;
-    Ok(Mode { uses: by_direction, random })
+    Ok(Mode { uses: by_direction, random, step })
 }

@@ -28,17 +28,38 @@ impl fmt::Display for Place {
 
 /// A job description that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {problem}")]
+#[error("{place}: {problem}{}", others(more))]
 pub struct JobError {
     /// Where the problem is.
     pub place: Place,
     /// The problem; boxed to keep results small.
     pub problem: Box<Problem>,
+    /// Further problems of the same description.
+    pub more: Vec<JobError>,
+}
+
+/// The most problems that a message lists.
+const MOST_LISTED: usize = 20;
+
+/// The further problems, one a line.
+fn others(more: &[JobError]) -> String {
+    let listed = more.iter().take(MOST_LISTED - 1).map(|e| format!("\n{e}"));
+    let left = more.len().saturating_sub(MOST_LISTED - 1);
+    let rest = (left > 0).then(|| format!("\nand {left} further problems"));
+    listed.chain(rest).collect()
 }
 
 impl JobError {
     pub(super) fn new(place: Place, problem: Problem) -> JobError {
-        JobError { place, problem: Box::new(problem) }
+        JobError { place, problem: Box::new(problem), more: Vec::new() }
+    }
+
+    /// One error of several; `None` of none.
+    pub(super) fn all(errors: Vec<JobError>) -> Option<JobError> {
+        let mut errors = errors.into_iter();
+        let mut first = errors.next()?;
+        first.more = errors.collect();
+        Some(first)
     }
 }
 
@@ -60,6 +81,14 @@ pub enum Problem {
         option: String,
         /// Why, and what to use instead.
         why: String,
+    },
+    /// An I/O engine that sends nothing to a drive of the host.
+    #[error("`ioengine={name}` is refused: {why}")]
+    Engine {
+        /// The engine.
+        name: String,
+        /// Why.
+        why: &'static str,
     },
     /// A value that cannot be parsed or is out of bounds.
     #[error("`{option}={value}`: {wrong}; allowed: {allowed}")]

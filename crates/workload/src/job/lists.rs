@@ -70,32 +70,49 @@ fn blank_or_percent(text: &str) -> Result<Option<u64>, String> {
 /// Parse `random_distribution`.
 pub(super) fn distribution(text: &str, units: Units) -> Result<Distribution, String> {
     let (name, parameter) = text.split_once(':').unwrap_or((text, ""));
-    let number = |default: f64, least: f64, most: f64| match parameter.trim() {
+    let (first, centre) = parameter.split_once(':').unwrap_or((parameter, ""));
+    let number = |default: f64, least: f64, most: f64| match first.trim() {
         "" => Ok(default),
         given => value::float(given, least, most),
+    };
+    // As in fio, -1 stands for no centre.
+    let centre = || match centre.trim() {
+        "" | "-1" => Ok(None),
+        given => value::float(given, 0.0, 1.0).map(Some).map_err(|wrong| format!("the centre is {wrong}")),
     };
     match name.trim() {
         "random" | "uniform" if parameter.is_empty() => Ok(Distribution::Uniform),
         "zipf" => {
             // An exponent of 0 is the uniform distribution.
             let theta = number(1.1, 0.0, 100.0)?;
-            Ok(if theta == 0.0 { Distribution::Uniform } else { Distribution::Zipf(theta) })
+            let centre = centre()?;
+            Ok(if theta == 0.0 { Distribution::Uniform } else { Distribution::Zipf(theta, centre) })
         }
-        "pareto" => Ok(Distribution::Pareto(number(0.2, 1e-6, 1.0 - 1e-6)?)),
+        "pareto" => Ok(Distribution::Pareto(number(0.2, 1e-6, 1.0 - 1e-6)?, centre()?)),
         "normal" | "gauss" => {
             if parameter.is_empty() {
                 return Err("normal needs a deviation in percent".to_string());
             }
-            let percent = parameter.trim().trim_end_matches('%');
+            if centre()?.is_some() {
+                return Err(
+                    "a normal distribution lies around the middle of the region; no other centre is \
+                            modelled"
+                        .to_string(),
+                );
+            }
+            let percent = first.trim().trim_end_matches('%');
             Ok(Distribution::Normal(value::float(percent, 1e-6, 100.0)?))
         }
-        "zoned" => zones(parameter, |t| value::percent(t).map(Extent::PartsPerMillion)),
-        "zoned_abs" => zones(parameter, |t| value::integer(t, units).map(Extent::Bytes)),
+        "zoned" => zones(parameter, |t| Ok(blank_or_percent(t)?.map(Extent::PartsPerMillion))),
+        "zoned_abs" => zones(parameter, |t| value::integer(t, units).map(Extent::Bytes).map(Some)),
         _ => Err("unknown distribution".to_string()),
     }
 }
 
-fn zones(text: &str, read_length: impl Fn(&str) -> Result<Extent, String>) -> Result<Distribution, String> {
+fn zones(
+    text: &str,
+    read_length: impl Fn(&str) -> Result<Option<Extent>, String>,
+) -> Result<Distribution, String> {
     let lists = value::by_direction(text, |t| zone_list(t, &read_length))?;
     let default = || Zone { accesses: MILLION, length: Extent::PartsPerMillion(MILLION) };
     if lists.iter().all(Option::is_none) {
@@ -104,7 +121,12 @@ fn zones(text: &str, read_length: impl Fn(&str) -> Result<Extent, String>) -> Re
     Ok(Distribution::Zoned(lists.map(|l| l.unwrap_or_else(|| vec![default()]))))
 }
 
-fn zone_list(text: &str, read_length: &impl Fn(&str) -> Result<Extent, String>) -> Result<Vec<Zone>, String> {
+/// The zones of one direction. Blank accesses share the rest of the accesses, and blank sizes the rest
+/// of the region.
+fn zone_list(
+    text: &str,
+    read_length: &impl Fn(&str) -> Result<Option<Extent>, String>,
+) -> Result<Vec<Zone>, String> {
     let mut shares = Vec::new();
     let mut lengths = Vec::new();
     for piece in text.split(':').map(str::trim) {
@@ -119,10 +141,14 @@ fn zone_list(text: &str, read_length: &impl Fn(&str) -> Result<Extent, String>) 
     if total != MILLION {
         return Err("the accesses do not add up to 100 percent".to_string());
     }
-    let covered: u64 =
-        lengths.iter().map(|l| if let Extent::PartsPerMillion(ppm) = l { *ppm } else { 0 }).sum();
-    if covered > MILLION {
-        return Err("the zone sizes add up to more than 100 percent".to_string());
-    }
+    let share = |l: &Option<Extent>| match l {
+        Some(Extent::PartsPerMillion(ppm)) => Some(*ppm),
+        Some(Extent::Bytes(_)) => Some(0),
+        None => None,
+    };
+    let known: Vec<Option<u64>> = lengths.iter().map(share).collect();
+    let (filled, _) = value::fill_blanks(&known)
+        .map_err(|_| "the zone sizes add up to more than 100 percent".to_string())?;
+    let lengths = lengths.into_iter().zip(filled).map(|(l, ppm)| l.unwrap_or(Extent::PartsPerMillion(ppm)));
     Ok(shares.into_iter().zip(lengths).map(|(accesses, length)| Zone { accesses, length }).collect())
 }

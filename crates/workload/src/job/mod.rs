@@ -22,9 +22,11 @@
 //! - `rate_process=poisson` and `io_submit_mode=offload` make a job open-loop: latency
 //!   counts from the intended arrival, and the depth is unbounded unless `iodepth` is
 //!   given. A linear rate otherwise keeps its depth (1 by default) and catches up.
-//! - `thinktime` is a pause after every `thinktime_blocks` requests, between the completion
-//!   that frees a place in the queue and the next issue; fio stops the whole job. At depth
-//!   1 this is the same.
+//! - `thinktime_blocks` counts requests issued. Before the pause the job waits for its requests
+//!   outstanding, as in fio.
+//! - Without `ioengine`, `iodepth` applies; fio would take a synchronous engine.
+//! - Without `filename`, an `offset` counts from the start of the drive and not in a file of the job's own.
+//! - The first requests of a job with `rw=randread:N` are a run of N; in fio the first run is one shorter.
 //! - `KiB` and the like are errors without `kb_base`, since fio reads them as powers of
 //!   1000 by default.
 //! - `stonewall` (`wait_for_previous`) makes a job and those after it begin when the last
@@ -35,7 +37,9 @@
 mod act;
 mod ageing;
 mod apply;
+mod command_line;
 mod error;
+mod files;
 mod lists;
 mod open;
 mod options;

@@ -2,6 +2,7 @@
 //! ageing.
 
 use super::error::{JobError, Problem, Warning};
+use super::files;
 use super::spec::{Block, Distribution, JobSpec, READ, TRIM, WRITE};
 use super::stream::{Extents, JobStream, Purpose};
 use super::value::Extent;
@@ -59,16 +60,25 @@ enum Writes {
 impl OpenJobs {
     pub(super) fn new(specs: &[JobSpec], capacity: u64, seed: u64) -> Result<OpenJobs, JobError> {
         let mut open = OpenJobs { clones: Vec::new(), warnings: Vec::new() };
-        let mut group = 0;
-        for spec in specs {
+        let places = files::lay_out(specs, capacity)?;
+        let several = places.iter().map(Vec::len).sum::<usize>() > 1;
+        let (mut group, mut row) = (0, 0);
+        for (spec, places) in specs.iter().zip(places) {
             group += u32::from(spec.stonewall);
-            for number in 0..spec.numjobs {
-                let region = region(spec, capacity, number)?;
+            if several && files::is_placed_by_offset(spec) {
+                let text = "without `filename`, `offset` counts from the start of the drive; in fio it counts in a \
+                            file of the job's own";
+                open.warnings.push(Warning { place: spec.place.clone(), text: text.to_string() });
+            }
+            for (number, place) in (0..).zip(places) {
+                let region = region(spec, capacity, &place, number)?;
                 if number == 0 {
-                    open.warn(spec, capacity, &region);
+                    open.warn(spec, &place, &region);
                 }
                 let id = open.clones.len() as u64;
-                open.clones.push(open_clone(spec, capacity, region, number, (seed, id), group)?);
+                let begins = number == 0 && (spec.stonewall || spec.new_group);
+                row += u32::from(id > 0 && (begins || !spec.group_reporting));
+                open.clones.push(open_clone(spec, &place, region, number, (seed, id), (group, row))?);
             }
         }
         Ok(open)
@@ -148,15 +158,16 @@ impl OpenJobs {
         }
     }
 
-    fn warn(&mut self, spec: &JobSpec, capacity: u64, region: &Range<u64>) {
+    fn warn(&mut self, spec: &JobSpec, place: &Range<u64>, region: &Range<u64>) {
         let mut say = |text: String| {
             self.warnings.push(Warning { place: spec.place.clone(), text });
         };
         let size = region.end - region.start;
         if let Some(Extent::Bytes(bytes)) = spec.size
-            && bytes > capacity - region.start
+            && bytes > place.end - region.start
         {
-            say(format!("`size` is cut to {size} bytes, up to the end of the drive, as in fio"));
+            let of = if spec.filesize.is_some() { "file" } else { "drive" };
+            say(format!("`size` is cut to {size} bytes, up to the end of the {of}, as in fio"));
         }
         let pass = expected_by_bytes(spec, size.saturating_mul(spec.loops));
         if let (Some(asked), None, false) = (spec.number_ios, spec.io_size, spec.time_based)
@@ -174,29 +185,32 @@ fn does_not_fit(spec: &JobSpec, option: &'static str, why: String, capacity: u64
     JobError::new(spec.place.clone(), Problem::DoesNotFit { option, why, capacity })
 }
 
-/// The range of bytes that clone `number` may touch: a multiple of the smallest block, as
-/// in fio.
-fn region(spec: &JobSpec, capacity: u64, number: u32) -> Result<Range<u64>, JobError> {
+/// The range of bytes that clone `number` may touch, of those in `place`: a multiple of the smallest
+/// block, as in fio.
+fn region(spec: &JobSpec, capacity: u64, place: &Range<u64>, number: u32) -> Result<Range<u64>, JobError> {
+    let room = place.end - place.start;
     let fail = |option, why| Err(does_not_fit(spec, option, why, capacity));
     let least = spec.directions().map(|d| u64::from(spec.block[d].least())).min().unwrap_or(1);
     let most = spec.directions().map(|d| u64::from(spec.block[d].most())).max().unwrap_or(1);
     // A percentage is rounded up to a block, so that requests stay aligned.
     let aligned = |extent: Extent| match extent {
         Extent::Bytes(bytes) => bytes,
-        share => share.bytes_of(capacity).div_ceil(least).saturating_mul(least),
+        share => share.bytes_of(room).div_ceil(least).saturating_mul(least),
     };
     let step = aligned(spec.offset_increment).checked_mul(u64::from(number));
     let start = step.and_then(|step| step.checked_add(aligned(spec.offset)));
-    let Some(start) = start.filter(|start| *start < capacity) else {
+    let Some(start) = start.filter(|start| *start < room) else {
         let option = if number == 0 { "offset" } else { "offset_increment" };
-        return fail(option, format!("clone {number} of the job would start beyond the drive"));
+        let end = if room == capacity { "drive" } else { "file" };
+        return fail(option, format!("clone {number} of the job would start beyond the {end}"));
     };
-    let there = capacity - start;
-    let size = spec.size.map_or(there, |size| size.bytes_of(capacity).min(there));
+    let there = room - start;
+    let size = spec.size.map_or(there, |size| size.bytes_of(room).min(there));
     let size = size - size % least;
     if size < most {
         return fail("size", format!("{size} bytes from the offset on are less than one block of {most}"));
     }
+    let start = place.start + start;
     Ok(start..start + size)
 }
 
@@ -253,6 +267,7 @@ fn writes(spec: &JobSpec, region: &Range<u64>) -> Writes {
         return Writes::None;
     }
     let uniform = spec.mode.random
+        && spec.mode.step <= 1
         && spec.distribution == Distribution::Uniform
         && spec.percentage_random[WRITE] == 100;
     match &spec.block[WRITE] {
@@ -268,13 +283,13 @@ fn writes(spec: &JobSpec, region: &Range<u64>) -> Writes {
 
 fn open_clone(
     spec: &JobSpec,
-    capacity: u64,
+    place: &Range<u64>,
     region: Range<u64>,
     number: u32,
     (seed, id): (u64, u64),
-    group: u32,
+    (group, row): (u32, u32),
 ) -> Result<OpenClone, JobError> {
-    let extents = extents(spec, capacity, region.end - region.start)?;
+    let extents = extents(spec, place.end - place.start, region.end - region.start)?;
     let open_loop = spec.open_loop();
     let iops = spec.fully_paced().then(|| spec.directions().filter_map(|d| spec.paced_iops(d)).sum());
     let start = spec.start_ns(seed, id);
@@ -286,12 +301,14 @@ fn open_clone(
     Ok(OpenClone {
         info: JobInfo {
             name,
-            depth: spec.iodepth.unwrap_or(if open_loop { u32::MAX } else { 1 }),
+            depth: spec.depth(),
             open_loop,
             runtime: spec.runtime_ns.map(|runtime| Span(before + runtime)),
             // A job that starts late is measured from its start.
             ramp: Span(before),
             group,
+            row,
+            asked: std::array::from_fn(|d| spec.mode.uses[d].then(|| spec.paced_iops(d)).flatten()),
             start: Span(start),
         },
         stream: JobStream::new(spec, region.clone(), extents, seed, id, Purpose::Run),

@@ -3,10 +3,12 @@
 use super::act;
 use super::ageing::OverwriteStream;
 use super::apply::Draft;
-use super::error::{JobError, Place, Problem, Warning};
+use super::command_line;
+use super::error::{JobError, Place, Problem, Warning, excerpt};
 use super::open::OpenJobs;
 use super::spec::{Block, JobSpec, MOST_JOBS, READ, WRITE};
 use super::text::{self, Section};
+use wildmatch::WildMatch;
 
 /// Jobs that run together, as described; [`JobSet::open`] opens them on a drive.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,11 +24,35 @@ impl JobSet {
     /// An option or a line that is unknown, unsupported, unreadable or contradictory; the
     /// error names the line.
     pub fn from_job_file(source: &str, text: &str) -> Result<JobSet, JobError> {
-        JobSet::from_sections(source, text::file_sections(source, text)?)
+        JobSet::from_job_file_sections(source, text, &[])
+    }
+
+    /// As [`JobSet::from_job_file`], with the jobs of these sections only (all if there is none); a
+    /// name may have `*` and `?`. `[global]` sections always apply.
+    ///
+    /// # Errors
+    /// As [`JobSet::from_job_file`], and a name that fits no section.
+    pub fn from_job_file_sections(source: &str, text: &str, only: &[String]) -> Result<JobSet, JobError> {
+        let mut sections = text::file_sections(source, text)?;
+        let fits =
+            |name: &str, section: &Section| !section.global && WildMatch::new(name).matches(&section.name);
+        if let Some(none) = only.iter().find(|name| !sections.iter().any(|s| fits(name, s))) {
+            let mut there: Vec<&str> =
+                sections.iter().filter(|s| !s.global).map(|s| s.name.as_str()).take(20).collect();
+            there.dedup();
+            let wrong = format!("no section `{}`; there are: {}", excerpt(none), there.join(", "));
+            let place = Place { source: source.to_string(), line: None, job: None };
+            return Err(JobError::new(place, Problem::Malformed(wrong)));
+        }
+        if !only.is_empty() {
+            sections.retain(|s| s.global || only.iter().any(|name| fits(name, s)));
+        }
+        JobSet::from_sections(source, sections)
     }
 
     /// Read an inline description, such as `randrw,bs=4k,iodepth=16;read,bs=128k`, or the
-    /// load of Aerospike's certification tool, such as `act:30`.
+    /// load of Aerospike's certification tool, such as `act:30`, or the options of a fio command line,
+    /// such as `fio --name=a --rw=randread --bs=4k`.
     ///
     /// # Errors
     /// As [`JobSet::from_job_file`], naming the option.
@@ -34,7 +60,11 @@ impl JobSet {
         if let Some(load) = act::parse(text)? {
             return JobSet::checked(load.specs(), Vec::new());
         }
-        JobSet::from_sections("inline job", text::inline_sections(text)?)
+        let sections = match command_line::sections(text)? {
+            Some(sections) => sections,
+            None => text::inline_sections(text)?,
+        };
+        JobSet::from_sections("inline job", sections)
     }
 
     /// Whether a text is a job file: its first line that is neither blank nor a comment
@@ -76,40 +106,54 @@ impl JobSet {
     }
 
     /// Turn sections into jobs. As in fio, a `[global]` section applies to the jobs after
-    /// it, and a later `[global]` section adds to an earlier one.
+    /// it, and a later `[global]` section adds to an earlier one. All problems are found, not only
+    /// the first.
     fn from_sections(source: &str, sections: Vec<Section>) -> Result<JobSet, JobError> {
         let whole = Place { source: source.to_string(), line: None, job: None };
         let mut defaults = Draft::new("global", whole.clone());
         let mut specs: Vec<JobSpec> = Vec::new();
         let mut warnings = Vec::new();
+        let mut errors = Vec::new();
+        let mut no_effect: Vec<String> = Vec::new();
         for section in &sections {
-            let is_global = section.name == "global" && section.place.line.is_some();
             let mut draft = defaults.clone();
             draft.spec.name.clone_from(&section.name);
             draft.spec.place = section.place.clone();
-            for entry in &section.entries {
-                draft.apply(entry)?;
-            }
+            errors.extend(section.entries.iter().filter_map(|entry| draft.apply(entry).err()));
+            no_effect.append(&mut draft.no_effect);
             warnings.append(&mut draft.warnings);
-            if is_global {
+            if section.global {
                 defaults = draft;
                 continue;
             }
             // In fio the wall is before the job, so it has no effect on the first job.
             draft.spec.stonewall &= !specs.is_empty();
-            finish(&mut draft)?;
+            errors.extend(finish(&mut draft));
             warnings.append(&mut draft.warnings);
             specs.push(draft.spec);
             // Stop here: a file with an endless number of sections must not fill the
             // memory.
             if specs.len() as u64 > MOST_JOBS {
-                return JobSet::checked(specs, warnings);
+                break;
             }
+        }
+        // An engine that is refused has options of its own, which are not the problem.
+        if errors.iter().any(|e| matches!(*e.problem, Problem::Engine { .. })) {
+            errors.retain(|e| !matches!(*e.problem, Problem::UnknownOption { .. }));
+        }
+        if let Some(error) = JobError::all(errors) {
+            return Err(error);
         }
         if specs.is_empty() {
             let text = "no job: give at least one [section] besides [global], or an inline job \
                         such as `randread,bs=4k`";
             return Err(JobError::new(whole, Problem::Malformed(text.to_string())));
+        }
+        if !no_effect.is_empty() {
+            no_effect.sort_unstable();
+            no_effect.dedup();
+            let text = format!("these options have no effect here: {}", no_effect.join(", "));
+            warnings.insert(0, Warning { place: whole, text });
         }
         JobSet::checked(specs, warnings)
     }
@@ -131,8 +175,9 @@ fn conflict(spec: &JobSpec, option: &'static str, why: String) -> JobError {
     JobError::new(spec.place.clone(), Problem::Conflict { option, why })
 }
 
-/// Settle the settings that depend on several options, and check their combination.
-fn finish(draft: &mut Draft) -> Result<(), JobError> {
+/// Settle the settings that depend on several options, and return what is wrong with their
+/// combination.
+fn finish(draft: &mut Draft) -> Vec<JobError> {
     let spec = &mut draft.spec;
     if spec.unaligned {
         for block in &mut spec.block {
@@ -150,16 +195,34 @@ fn finish(draft: &mut Draft) -> Result<(), JobError> {
             _ => {}
         }
     }
-    if spec.time_based && spec.runtime_ns.is_none() {
-        return Err(conflict(spec, "time_based", "needs a runtime".to_string()));
-    }
     let paced = spec.directions().any(|d| spec.limit(d).is_some());
-    if spec.poisson && paced && !spec.fully_paced() {
-        let why = "needs a rate for every direction of the job".to_string();
-        return Err(conflict(spec, "rate_process", why));
-    }
+    let errors = conflicts(spec, paced);
     warn_of_no_effect(draft, paced);
-    Ok(())
+    errors
+}
+
+/// What contradicts in the options of a job.
+fn conflicts(spec: &JobSpec, paced: bool) -> Vec<JobError> {
+    let mut errors = Vec::new();
+    let mut say = |option, why: &str| errors.push(conflict(spec, option, why.to_string()));
+    if spec.time_based && spec.runtime_ns.is_none() {
+        say("time_based", "needs a runtime");
+    }
+    if spec.poisson && paced && !spec.fully_paced() {
+        say("rate_process", "needs a rate for every direction of the job");
+    }
+    if spec.verify.is_some() && spec.do_verify && spec.mode.uses[WRITE] {
+        say(
+            "verify",
+            "the job would read its writes back, which is not modelled; give do_verify=0, or a job that reads \
+             after a stonewall",
+        );
+    }
+    let most = spec.directions().map(|d| u64::from(spec.block[d].most())).max().unwrap_or(1);
+    if !spec.mode.random && spec.mode.step < 0 && spec.mode.step.unsigned_abs() <= most {
+        say("rw", "to go backwards, the bytes skipped must be more than one block");
+    }
+    errors
 }
 
 fn warn_of_no_effect(draft: &mut Draft, paced: bool) {
@@ -177,6 +240,14 @@ fn warn_of_no_effect(draft: &mut Draft, paced: bool) {
                  reads; rwmixread has no effect"
             ));
         }
+    }
+    if let (true, false, Some(depth @ 2..)) = (spec.synchronous, spec.offload, spec.iodepth) {
+        texts.push(format!(
+            "a synchronous engine keeps one request outstanding; `iodepth={depth}` has no effect"
+        ));
+    }
+    if spec.identical_runs && (spec.mode.step <= 1 || !spec.mode.random) {
+        texts.push("`rw_sequencer` has no effect without `:N` on a random job".into());
     }
     if mixes && paced && !spec.fully_paced() {
         texts.push("only one direction has a rate: it paces the whole job".into());

@@ -22,6 +22,9 @@ pub(super) struct Mode {
     /// By direction.
     pub uses: [bool; 3],
     pub random: bool,
+    /// fio's `:N`: requests at each random offset (in order after it), or bytes that a sequential job
+    /// skips after each request (backwards if negative). 0 without the suffix.
+    pub step: i64,
 }
 
 /// Request sizes of one direction, bytes.
@@ -84,10 +87,11 @@ pub(super) struct Zone {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Distribution {
     Uniform,
-    /// The exponent.
-    Zipf(f64),
-    /// Pareto's h: a share `1 - h` of the accesses falls on a share `h` of the blocks.
-    Pareto(f64),
+    /// The exponent, and the place of the most accessed block as a share of the region.
+    Zipf(f64, Option<f64>),
+    /// Pareto's h: a share `1 - h` of the accesses falls on a share `h` of the blocks; and the place
+    /// of the most accessed block as a share of the region.
+    Pareto(f64, Option<f64>),
     /// Standard deviation, in percent of the region.
     Normal(f64),
     /// By direction.
@@ -129,7 +133,15 @@ pub struct JobSpec {
     /// The share of reads, from `rwmixread` or `rwmixwrite`.
     pub(super) read_percent: Option<u32>,
     pub(super) iodepth: Option<u32>,
+    /// The engine returns from a request when it has ended.
+    pub(super) synchronous: bool,
     pub(super) numjobs: u32,
+    /// The file that the job names; jobs that name the same file share it.
+    pub(super) filename: Option<String>,
+    pub(super) filename_format: Option<String>,
+    pub(super) directory: Option<String>,
+    /// The length of the job's file, bytes.
+    pub(super) filesize: Option<u64>,
     pub(super) size: Option<Extent>,
     pub(super) io_size: Option<Extent>,
     pub(super) offset: Extent,
@@ -155,6 +167,15 @@ pub struct JobSpec {
     pub(super) start_delay_ns: (u64, u64),
     /// This job and the jobs after it begin when all jobs before them have ended.
     pub(super) stonewall: bool,
+    /// This job begins a group of the report.
+    pub(super) new_group: bool,
+    /// The job is reported together with those before it in its group.
+    pub(super) group_reporting: bool,
+    /// The same offset is used for the requests of a run, instead of offsets in order.
+    pub(super) identical_runs: bool,
+    /// The value of `verify`, unless it is off, and of `do_verify`.
+    pub(super) verify: Option<String>,
+    pub(super) do_verify: bool,
     pub(super) loops: u64,
     pub(super) randseed: Option<u64>,
     pub(super) fsync: u64,
@@ -176,13 +197,18 @@ impl JobSpec {
         JobSpec {
             name: name.to_string(),
             place,
-            mode: Mode { uses: [true, false, false], random: false },
+            mode: Mode { uses: [true, false, false], random: false, step: 0 },
             block: [Block::Fixed(4096), Block::Fixed(4096), Block::Fixed(4096)],
             align: [None; 3],
             unaligned: false,
             read_percent: None,
             iodepth: None,
+            synchronous: false,
             numjobs: 1,
+            filename: None,
+            filename_format: None,
+            directory: None,
+            filesize: None,
             size: None,
             io_size: None,
             offset: Extent::Bytes(0),
@@ -204,6 +230,11 @@ impl JobSpec {
             ramp_ns: 0,
             start_delay_ns: (0, 0),
             stonewall: false,
+            new_group: false,
+            group_reporting: false,
+            identical_runs: false,
+            verify: None,
+            do_verify: true,
             loops: 1,
             randseed: None,
             fsync: 0,
@@ -219,6 +250,17 @@ impl JobSpec {
     /// How many clones of the job run.
     pub fn clones(&self) -> u32 {
         self.numjobs
+    }
+
+    /// The most requests that the job keeps outstanding (`u32::MAX`: unbounded). A thread for
+    /// submission (`io_submit_mode=offload`) lets a synchronous engine keep several.
+    pub(super) fn depth(&self) -> u32 {
+        match self.iodepth {
+            _ if self.synchronous && !self.offload => 1,
+            Some(depth) => depth,
+            None if self.open_loop() => u32::MAX,
+            None => 1,
+        }
     }
 
     /// The rate of a direction, if any: `rate` takes precedence over `rate_iops`, as in
@@ -289,6 +331,7 @@ impl JobSpec {
     pub(super) fn covers_each_block_once(&self) -> bool {
         self.mode.random
             && !self.norandommap
+            && self.mode.step <= 1
             && self.distribution == Distribution::Uniform
             && self.directions().all(|d| self.percentage_random[d] == 100)
             && self

@@ -18,9 +18,9 @@ pub(super) enum Spread {
     /// Uniform over the slots in which the drawn size fits.
     UniformBySize,
     /// Ranks scattered by a permutation, so that hot blocks are not neighbours.
-    Zipf(Zipf, Permutation),
+    Zipf(Zipf, Scatter),
     /// Ranks scattered as for Zipf.
-    Pareto(Pareto, Permutation),
+    Pareto(Pareto, Scatter),
     Normal(Normal),
     Zoned(Vec<ZoneSlots>),
 }
@@ -33,6 +33,34 @@ pub(super) struct ZoneSlots {
     below: u64,
     first: u64,
     count: u64,
+}
+
+/// Where the ranks of a skewed distribution lie.
+#[derive(Clone, Debug)]
+pub(super) struct Scatter {
+    order: Permutation,
+    count: u64,
+    /// Added to every slot, modulo the count, so that the first rank lies at the centre.
+    shift: u64,
+}
+
+impl Scatter {
+    fn new(count: u64, centre: Option<f64>, keys: &Stream) -> Scatter {
+        let order = Permutation::new(count, &mut keys.clone());
+        let shift = centre.map_or(0, |centre| {
+            let slot = ((count as f64 * centre) as u64).min(count - 1);
+            let now = order.at(0);
+            if slot >= now { slot - now } else { count - (now - slot) }
+        });
+        Scatter { order, count, shift }
+    }
+
+    #[inline]
+    fn at(&self, rank: u64) -> u64 {
+        let slot = self.order.at(rank);
+        let room = self.count - self.shift;
+        if slot < room { slot + self.shift } else { slot - room }
+    }
 }
 
 impl Spread {
@@ -48,14 +76,16 @@ impl Spread {
         }
         let align = spec.alignment(direction);
         let count = (size - u64::from(spec.block[direction].most())) / align + 1;
-        let scatter = || Permutation::new(count, &mut keys.clone());
+        let scatter = |centre: &Option<f64>| Scatter::new(count, *centre, keys);
         match &spec.distribution {
             Distribution::Uniform if matches!(spec.block[direction], Block::Fixed(_)) => {
                 Spread::Uniform(count)
             }
             Distribution::Uniform => Spread::UniformBySize,
-            Distribution::Zipf(exponent) => Spread::Zipf(Zipf::new(count, *exponent), scatter()),
-            Distribution::Pareto(h) => Spread::Pareto(Pareto::new(count, *h), scatter()),
+            Distribution::Zipf(exponent, centre) => {
+                Spread::Zipf(Zipf::new(count, *exponent), scatter(centre))
+            }
+            Distribution::Pareto(h, centre) => Spread::Pareto(Pareto::new(count, *h), scatter(centre)),
             Distribution::Normal(percent) => Spread::Normal(Normal::new(count, *percent)),
             Distribution::Zoned(zones) => Spread::Zoned(zone_slots(&zones[direction], size, align, count)),
         }

@@ -32,6 +32,14 @@ pub struct JobStream {
     least: [u32; 3],
     /// The next byte of a sequential walk, relative to the region's start.
     position: [u64; 3],
+    /// The last offset of each direction, relative to the region's start.
+    last: [u64; 3],
+    /// Bytes between the requests of a sequential walk.
+    skip: i64,
+    /// Requests at each random offset, and those left at the present one.
+    run: u64,
+    run_left: u64,
+    identical: bool,
     requests_left: u64,
     bytes_left: u64,
     schedules: [Option<Schedule>; 3],
@@ -128,6 +136,11 @@ impl JobStream {
             align: std::array::from_fn(|d| spec.alignment(d)),
             least: std::array::from_fn(|d| spec.block[d].least()),
             position: [0; 3],
+            last: [0; 3],
+            skip: if spec.mode.random { 0 } else { spec.mode.step },
+            run: if spec.mode.random { spec.mode.step.unsigned_abs().max(1) } else { 1 },
+            run_left: 0,
+            identical: spec.identical_runs,
             requests_left: extents.requests,
             bytes_left: extents.bytes,
             schedules,
@@ -188,6 +201,14 @@ impl JobStream {
     #[inline]
     fn spot(&mut self, direction: usize, bytes: u32) -> (u64, u32) {
         let size = self.region.end - self.region.start;
+        if self.run_left > 0 {
+            self.run_left -= 1;
+            if self.identical {
+                return (self.last[direction].min(size - u64::from(bytes)), bytes);
+            }
+            return self.walk(direction, bytes, size);
+        }
+        self.run_left = self.run - 1;
         let walks = matches!(self.spreads[direction], Spread::Sequential)
             || (self.percentage_random[direction] < 100
                 && self.draws.below(100) >= u64::from(self.percentage_random[direction]));
@@ -202,13 +223,17 @@ impl JobStream {
 
     fn walk(&mut self, direction: usize, bytes: u32, size: u64) -> (u64, u32) {
         let fixed = matches!(self.sizes[direction], Sizes::Fixed(_));
-        let room = size - self.position[direction].min(size);
-        let cut = self.clip(direction, bytes, room);
+        let start = if self.skip < 0 { size.saturating_sub(self.skip.unsigned_abs()) } else { 0 };
+        let at = match self.position[direction] {
+            0 => start,
+            position => position.checked_add_signed(self.skip).unwrap_or(size),
+        };
+        let cut = self.clip(direction, bytes, size - at.min(size));
         // As in fio, start over when no whole block is left.
         if cut == 0 || (fixed && cut < bytes) {
-            return (0, bytes);
+            return (start.min(size - u64::from(bytes)), bytes);
         }
-        (self.position[direction], cut)
+        (at, cut)
     }
 
     fn flush(&self) -> Issue {
@@ -265,6 +290,7 @@ impl Iterator for JobStream {
         if let Some(schedule) = &mut self.schedules[direction] {
             schedule.advance(bytes);
         }
+        self.last[direction] = offset;
         self.position[direction] = offset + u64::from(bytes);
         self.requests_left -= 1;
         if self.bytes_left != u64::MAX {

@@ -18,9 +18,11 @@ pub(super) struct Section {
     pub name: String,
     pub place: Place,
     pub entries: Vec<Entry>,
+    /// It holds the defaults of the jobs after it, and is no job.
+    pub global: bool,
 }
 
-fn malformed(place: Place, text: String) -> JobError {
+pub(super) fn malformed(place: Place, text: String) -> JobError {
     JobError::new(place, Problem::Malformed(text))
 }
 
@@ -62,15 +64,27 @@ fn header(rest: &str, mut place: Place) -> Result<Section, JobError> {
         return Err(malformed(place, format!("`[{}` is not a [section] header", excerpt(rest))));
     }
     place.job = Some(name.to_string());
-    Ok(Section { name: name.to_string(), place, entries: Vec::new() })
+    Ok(Section { name: name.to_string(), place, entries: Vec::new(), global: name == "global" })
+}
+
+/// Replace `${NAME}` by the environment variable, as fio does.
+fn expand(content: &str, place: &Place) -> Result<String, JobError> {
+    let mut out = String::new();
+    let mut rest = content;
+    while let Some((before, behind)) = rest.split_once("${") {
+        let fail = |wrong: String| malformed(place.clone(), format!("`{}`: {wrong}", excerpt(content)));
+        let (name, after) = behind.split_once('}').ok_or_else(|| fail("a `}` is missing".to_string()))?;
+        let value = std::env::var(name)
+            .map_err(|_| fail(format!("the environment variable `{}` is not set", excerpt(name))))?;
+        out.push_str(before);
+        out.push_str(&value);
+        rest = after;
+    }
+    Ok(out + rest)
 }
 
 fn entry(content: &str, place: Place) -> Result<Entry, JobError> {
-    // With an environment variable the same file could describe different jobs.
-    if content.contains("${") {
-        let wrong = format!("`{}`: variables are not expanded; write the value", excerpt(content));
-        return Err(malformed(place, wrong));
-    }
+    let content = &expand(content, &place)?;
     let first = content.split_whitespace().next().unwrap_or("");
     if first == "include" {
         let problem = Problem::Unsupported {
@@ -104,13 +118,32 @@ pub(super) fn inline_sections(text: &str) -> Result<Vec<Section>, JobError> {
             break;
         }
         let entries = inline_entries(job, &place)?;
-        sections.push(Section { name, place, entries });
+        sections.push(Section { name, place, entries, global: false });
     }
     Ok(sections)
 }
 
+/// The job with commas, if its options are separated by blanks: a word after a blank is an option.
+fn separated_by_blanks(job: &str) -> Option<String> {
+    let is_option = |word: &str| match word.split_once('=') {
+        Some((key, _)) => options::is_known(key),
+        None => options::is_known(word),
+    };
+    // A description is free text.
+    let described = |piece: &str| piece.trim_start().starts_with("description");
+    let wrong = job
+        .split(',')
+        .filter(|piece| !described(piece))
+        .any(|piece| piece.split_whitespace().skip(1).any(is_option));
+    wrong.then(|| job.split_whitespace().collect::<Vec<&str>>().join(",").replace(",,", ","))
+}
+
 fn inline_entries(job: &str, place: &Place) -> Result<Vec<Entry>, JobError> {
     let mut entries: Vec<Entry> = Vec::new();
+    if let Some(meant) = separated_by_blanks(job) {
+        let wrong = format!("options are separated by commas; is `{}` meant?", excerpt(&meant));
+        return Err(malformed(place.clone(), wrong));
+    }
     for piece in job.split(',').map(str::trim) {
         let continues = piece.is_empty() || piece.starts_with(|c: char| c.is_ascii_digit());
         if !piece.contains('=') && continues {

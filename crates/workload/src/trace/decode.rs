@@ -122,15 +122,22 @@ pub(crate) struct Lines<P> {
     data: u64,
     /// The last field of a last line without a line break, if it may be incomplete.
     open: Option<&'static str>,
+    /// The first line, if it is a header. Files that were put together repeat it.
+    header: Vec<u8>,
 }
 
 impl<P: LineParser> Lines<P> {
     pub fn new(parser: P) -> Lines<P> {
-        Lines { parser, number: 0, data: 0, open: None }
+        Lines { parser, number: 0, data: 0, open: None, header: Vec::new() }
     }
 
     fn fail(&self, file: &str, reason: Box<Reason>) -> TraceError {
-        TraceError::Record { file: file.into(), place: Place::Line(self.number), reason }
+        TraceError::Record {
+            file: file.into(),
+            place: Place::Line(self.number),
+            reason,
+            read_as: String::new(),
+        }
     }
 
     #[inline]
@@ -150,9 +157,15 @@ impl<P: LineParser> Lines<P> {
             return Ok(None);
         }
         self.data += 1;
-        if P::HEADER && self.data == 1 && (line[0].is_ascii_alphabetic() || line[0] == b'"') {
-            counts.comments += 1;
-            return Ok(None);
+        if P::HEADER && (line[0].is_ascii_alphabetic() || line[0] == b'"') {
+            // Bytes of value 0 are not text.
+            if self.data == 1 && !line.contains(&0) {
+                self.header = line.to_vec();
+            }
+            if line == self.header {
+                counts.comments += 1;
+                return Ok(None);
+            }
         }
         let record = match self.parser.parse(line)? {
             Parsed::Request(raw) => Some(raw.check()?),
@@ -272,7 +285,12 @@ impl<P: FixedParser> Decoder for Fixed<P> {
                 Ok(None) => {}
                 Err(reason) => {
                     let file = input.file().into();
-                    batch.error = Some(TraceError::Record { file, place: Place::Byte(at), reason });
+                    batch.error = Some(TraceError::Record {
+                        file,
+                        place: Place::Byte(at),
+                        reason,
+                        read_as: String::new(),
+                    });
                     return;
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::decode::sample_lines;
 use super::error::TraceError;
-use super::formats::Format;
+use super::formats::{Format, disksim, heimdall};
 use super::stream::text_of;
 use super::{FORMATS, options::bad};
 
@@ -31,7 +31,7 @@ pub fn format_by_name(name: &str) -> Result<&'static Format, TraceError> {
 }
 
 /// All names, for messages; a test checks that they equal [`FORMATS`].
-pub(crate) const NAMES: &str = "compact, fio-iolog, blkparse, msr, systor, alicloud, spc, tencent, fiu, heimdall, disksim, ssdsim, vscsi, oracle-general";
+pub(crate) const NAMES: &str = "compact, fio-iolog, blktrace, blkparse, msr, systor, alicloud, spc, tencent, fiu, heimdall, disksim, ssdsim, vscsi, oracle-general";
 
 /// Detect the format of content that begins with `sample`; `complete` says that the sample
 /// is all of it.
@@ -57,7 +57,11 @@ pub(crate) fn detect(file: &str, sample: &[u8], complete: bool) -> Result<&'stat
     counted
         .into_iter()
         .find(|(_, n)| *n > 0 && n * 100 >= most * MARGIN_PERCENT && n * 100 >= lines * CLAIM_PERCENT)
-        .map(|(format, _)| format)
+        .map(|(format, _)| match format.name {
+            // Both have the same columns, in other units.
+            "heimdall" if heimdall::rather_sectors(text) => &disksim::FORMAT,
+            _ => format,
+        })
         .ok_or_else(|| TraceError::Unrecognised { file: file.into(), known: NAMES.into() })
 }
 

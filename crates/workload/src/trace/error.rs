@@ -66,7 +66,7 @@ pub enum TraceError {
         known: String,
     },
     /// One line or record is wrong.
-    #[error("{file}: {place}: {reason}")]
+    #[error("{file}: {place}: {reason}{read_as}")]
     Record {
         /// The file.
         file: String,
@@ -74,6 +74,16 @@ pub enum TraceError {
         place: Place,
         /// What is wrong and what is allowed.
         reason: Box<Reason>,
+        /// The format that was assumed, in words; empty if the user named it.
+        read_as: String,
+    },
+    /// An archive of files.
+    #[error("{file}: {kind} archive, which may hold several files; unpack it, and give the files in it")]
+    Archive {
+        /// The file.
+        file: String,
+        /// `a tar`, `a zip` and so on.
+        kind: &'static str,
     },
     /// The compressed stream ends before its end mark.
     #[error(
@@ -206,6 +216,12 @@ pub enum Reason {
         have: usize,
         /// Bytes of a whole record.
         need: usize,
+    },
+    /// A binary record that is none of its format.
+    #[error("{what}")]
+    BadRecord {
+        /// What is wrong.
+        what: String,
     },
     /// A field of fixed length is too short.
     #[error("field {name} has {have} of its {need} characters")]

@@ -1,7 +1,7 @@
 //! The source of a trace: a file or a copy of standard input, which can be read repeatedly.
 
 use super::error::TraceError;
-use super::stream::Input;
+use super::stream::{Input, decompress};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -22,6 +22,9 @@ pub enum TraceFile {
     /// A copy of standard input in a temporary file without a name. The system deletes it
     /// when the process ends, for any reason.
     Spooled(Arc<File>),
+    /// Files that follow each other as one: each is decompressed, and a last line without a line break
+    /// is completed before the next file.
+    Several(Vec<TraceFile>),
 }
 
 impl<P: AsRef<Path>> From<P> for TraceFile {
@@ -59,6 +62,12 @@ impl TraceFile {
         match self {
             TraceFile::Path(path) => path.display().to_string(),
             TraceFile::Spooled(_) => "standard input".to_string(),
+            TraceFile::Several(files) => {
+                let names: Vec<String> = files.iter().take(3).map(TraceFile::name).collect();
+                let more = files.len().saturating_sub(3);
+                let rest = if more > 0 { format!(" + {more} more") } else { String::new() };
+                names.join(" + ") + &rest
+            }
         }
     }
 
@@ -70,6 +79,7 @@ impl TraceFile {
         match self {
             TraceFile::Path(path) => Ok(std::fs::metadata(path)?.len()),
             TraceFile::Spooled(file) => Ok(file.metadata()?.len()),
+            TraceFile::Several(files) => files.iter().map(TraceFile::size).sum(),
         }
     }
 
@@ -91,12 +101,23 @@ impl TraceFile {
                 Box::new(file)
             }
             TraceFile::Spooled(file) => Box::new(At { file: Arc::clone(file), at }),
+            TraceFile::Several(files) => Box::new(Chain {
+                files: files.clone().into_iter(),
+                current: None,
+                last: b'\n',
+                is_text: true,
+            }),
         })
     }
 
     /// Return a hash of the content. A very long file is hashed by its length, start,
     /// middle and end. 0 if the file cannot be read; opening it reports why.
     pub(crate) fn content_hash(&self) -> u64 {
+        if let TraceFile::Several(files) = self {
+            let mut hash = Xxh3Default::new();
+            files.iter().for_each(|file| hash.update(&file.content_hash().to_le_bytes()));
+            return hash.digest();
+        }
         let hash = || -> io::Result<u64> {
             let length = self.size()?;
             let mut hash = Xxh3Default::new();
@@ -118,6 +139,42 @@ impl TraceFile {
             Ok(hash.digest())
         };
         hash().unwrap_or(0)
+    }
+}
+
+/// Reads files one after another, each decompressed.
+struct Chain {
+    files: std::vec::IntoIter<TraceFile>,
+    current: Option<Input>,
+    /// The last byte read of the present file.
+    last: u8,
+    /// No byte of value 0 has been read.
+    is_text: bool,
+}
+
+impl Read for Chain {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        if to.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            if let Some(current) = &mut self.current {
+                let bytes = current.read(to)?;
+                if let Some(last) = to[..bytes].last() {
+                    self.last = *last;
+                    self.is_text = self.is_text && !to[..bytes].contains(&0);
+                    return Ok(bytes);
+                }
+                self.current = None;
+            }
+            if self.is_text && !matches!(self.last, b'\n' | b'\r') && !self.files.as_slice().is_empty() {
+                (to[0], self.last) = (b'\n', b'\n');
+                return Ok(1);
+            }
+            let Some(file) = self.files.next() else { return Ok(0) };
+            let named = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", file.name()));
+            self.current = Some(decompress(file.open().map_err(named)?).map_err(named)?.0);
+        }
     }
 }
 

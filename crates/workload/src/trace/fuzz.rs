@@ -34,7 +34,12 @@ pub struct FuzzOutcome {
 pub fn fuzz_reader(format: Option<&str>, bytes: &[u8]) -> FuzzOutcome {
     let options = TraceOptions { format: format.map(Into::into), loop_count: 2, ..TraceOptions::default() };
     let bytes: Arc<[u8]> = bytes.into();
-    let dense = TraceOptions { remap: Remap::Dense, skip_gaps_ns: Some(1_000_000), ..options.clone() };
+    let dense = TraceOptions {
+        remap: Remap::Dense,
+        skip_gaps_ns: Some(1_000_000),
+        spread_ns: Some(777),
+        ..options.clone()
+    };
     if let Ok(source) = numbered(&bytes, &dense) {
         play(source);
     }

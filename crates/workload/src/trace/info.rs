@@ -1,6 +1,7 @@
 //! Measures of a trace.
 
 use super::burst::Bursts;
+use super::clock::Clock;
 use super::error::TraceError;
 use super::file::TraceFile;
 use super::footprint::Footprint;
@@ -63,6 +64,11 @@ pub struct TraceInfo {
     pub last_ns: u64,
     /// Devices, volumes or address spaces.
     pub devices: u64,
+    /// The clock's step: the largest time of which all times between requests are multiples, in ns;
+    /// `None` if all requests arrive at one time.
+    pub clock_step_ns: Option<u64>,
+    /// Requests at each time at which one arrives.
+    pub requests_per_time: f64,
     /// Coefficient of variation of the times between arrivals (1: random, more: bursts).
     pub interarrival_cv: Option<f64>,
     /// Requests of the fullest interval of 100 ms, divided by the mean of all intervals.
@@ -129,6 +135,7 @@ struct Sums {
     last: (Option<u32>, u64),
     interrupt: Interrupt,
     bursts: Bursts,
+    clock: Clock,
 }
 
 impl Sums {
@@ -142,11 +149,13 @@ impl Sums {
             last: (None, 0),
             interrupt,
             bursts: Bursts::default(),
+            clock: Clock::default(),
         }
     }
 
     fn add(&mut self, record: &Record) {
         self.bursts.add(record.time);
+        self.clock.add(record.time);
         let end = if matches!(record.op, HostOp::Read | HostOp::Write) {
             record.offset + u64::from(record.bytes)
         } else {
@@ -192,6 +201,9 @@ impl Sums {
             |(i, n): (usize, &[u64; 2])| SizeBucket { up_to_bytes: 1 << i, reads: n[0], writes: n[1] };
         let (span_ns, last_ns) = (self.bursts.span_ns(), self.bursts.last_ns());
         let bursts = self.bursts.finish();
+        let mut counts = reader.counts().clone();
+        // Without arrival times, or with times that were spread, the clock does not matter.
+        counts.warnings.extend(self.clock.warning().filter(|_| reader.keeps_times()));
         let info = TraceInfo {
             format: reader.format().name,
             compression: reader.compression(),
@@ -213,12 +225,14 @@ impl Sums {
             span_ns,
             last_ns,
             devices: self.devices.len() as u64,
+            clock_step_ns: self.clock.step(),
+            requests_per_time: self.clock.per_time(),
             interarrival_cv: bursts.gap_cv,
             peak_to_mean_100ms: bursts.peak_to_mean,
             dispersion_100ms: bursts.dispersion,
             sizes: self.sizes.iter().enumerate().filter(|(_, n)| **n != [0, 0]).map(bucket).collect(),
             reordered: reader.counts().reordered,
-            counts: reader.counts().clone(),
+            counts,
         };
         (info, self.footprint)
     }

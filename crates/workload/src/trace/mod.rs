@@ -11,6 +11,7 @@
 //! [`TraceCounts`].
 
 mod burst;
+mod clock;
 mod convert;
 mod decode;
 mod dense;
@@ -31,6 +32,7 @@ mod reader;
 mod record;
 mod sort;
 mod source;
+mod spread;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -41,6 +43,7 @@ pub use detect::format_by_name;
 pub use error::{Place, Reason, TraceError};
 pub use file::TraceFile;
 pub use formats::Format;
+pub use formats::columns::{Columns, Delimiter};
 pub use formats::compact::CompactHeader;
 pub use fuzz::{FuzzOutcome, fuzz_reader};
 pub(crate) use info::measure;
@@ -57,6 +60,7 @@ pub(crate) use touched::Touched;
 pub static FORMATS: &[&Format] = &[
     &formats::compact::FORMAT,
     &formats::iolog::FORMAT,
+    &formats::blktrace::FORMAT,
     &formats::blkparse::FORMAT,
     &formats::msr::FORMAT,
     &formats::systor::FORMAT,

@@ -1,6 +1,7 @@
 //! How a trace is read and laid on a drive.
 
 use super::error::TraceError;
+use super::formats::columns::Columns;
 use crate::interrupt::Interrupt;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
@@ -59,6 +60,9 @@ impl FromStr for TimeUnit {
     }
 }
 
+/// The longest step of a clock, ns.
+const DAY_NS: u64 = 86_400_000_000_000;
+
 /// How the devices (volumes, address spaces) of a trace share the drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -93,6 +97,8 @@ pub enum Remap {
 pub struct TraceOptions {
     /// Name of the format; detected from the content if absent.
     pub format: Option<String>,
+    /// The columns of a text in a format of the user's own, instead of a named format.
+    pub columns: Option<Columns>,
     /// Unit of the time column; the format's own unit if absent.
     pub time_unit: Option<TimeUnit>,
     /// Arrival times are divided by this factor: 10 gives ten times the rate. Finite, above
@@ -128,6 +134,10 @@ pub struct TraceOptions {
     /// back of the clock that are longer than this and than the sort window are removed.
     /// All other times (`start_ns`, `end_ns`, the span) are times after these cuts.
     pub skip_gaps_ns: Option<u64>,
+    /// Spread the requests of each step of the clock, which is so long (ns), evenly over the step.
+    pub spread_ns: Option<u64>,
+    /// The seed of the places within a step.
+    pub seed: u64,
     /// The interrupt that can stop the reading.
     #[serde(skip)]
     pub interrupt: Interrupt,
@@ -137,6 +147,7 @@ impl Default for TraceOptions {
     fn default() -> TraceOptions {
         TraceOptions {
             format: None,
+            columns: None,
             time_unit: None,
             rate_scale: 1.0,
             size_scale: 1.0,
@@ -151,6 +162,8 @@ impl Default for TraceOptions {
             closed_loop: false,
             remap: Remap::Modulo,
             skip_gaps_ns: None,
+            spread_ns: None,
+            seed: 1,
             interrupt: Interrupt::default(),
         }
     }
@@ -174,6 +187,14 @@ impl TraceOptions {
         }
         if self.limit == Some(0) {
             return Err(bad("limit", 0, "1 or more"));
+        }
+        if let Some(step) = self.spread_ns
+            && !(1..=DAY_NS).contains(&step)
+        {
+            return Err(bad("spread", format!("{step} ns"), "a time above 0, up to a day"));
+        }
+        if let (Some(format), Some(_)) = (&self.format, &self.columns) {
+            return Err(bad("format", format, "nothing beside --columns, which describes the format"));
         }
         if self.skip_gaps_ns == Some(0) {
             return Err(bad("skip_gaps", 0, "a time above 0"));

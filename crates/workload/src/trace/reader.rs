@@ -4,11 +4,12 @@ use super::decode::{BATCH, Batch, Decoder, Entry, Setup};
 use super::detect::{Looks, detect, format_by_name, whole_lines};
 use super::error::TraceError;
 use super::file::TraceFile;
-use super::formats::Format;
+use super::formats::{Format, columns};
 use super::gaps::{Gaps, Largest};
 use super::options::{TimeUnit, TraceOptions};
 use super::record::{Record, TIME_MAX, TraceCounts, too_large};
 use super::sort::{Sorter, TooLate};
+use super::spread::Spread;
 use super::stream::{ByteStream, Input, text_of};
 use crate::interrupt::Interrupt;
 use tailcut_units::HostOp;
@@ -35,6 +36,7 @@ pub struct TraceReader {
     unit: TimeUnit,
     unit_from: &'static str,
     note: &'static str,
+    spread: Option<Spread>,
     first: Option<u64>,
     handed_out: u64,
     failure: Option<TraceError>,
@@ -62,8 +64,13 @@ impl TraceReader {
         options.check()?;
         let mut input = ByteStream::open(file, input, &options.interrupt)?;
         let (sample, complete) = input.sample()?;
-        let format = match &options.format {
-            Some(_) if sample.is_empty() => return Err(TraceError::Empty { file: file.into() }),
+        if let Some(kind) = archive(sample) {
+            return Err(TraceError::Archive { file: file.into(), kind });
+        }
+        let named = options.format.as_ref();
+        let format = match named {
+            _ if sample.is_empty() => return Err(TraceError::Empty { file: file.into() }),
+            None if options.columns.is_some() => &columns::FORMAT,
             Some(name) => format_by_name(name)?,
             None => detect(file, sample, complete)?,
         };
@@ -73,7 +80,10 @@ impl TraceReader {
         };
         let mut setup =
             Setup { sample, given: options.time_unit, unit: TimeUnit::Ns, unit_from: "format", note: "" };
-        let decoder = (format.open)(&mut setup);
+        let decoder = match &options.columns {
+            Some(columns) => columns.open(&mut setup),
+            None => (format.open)(&mut setup),
+        };
         let Setup { unit, unit_from, note, .. } = setup;
         if matches!(format.looks, Looks::Line(_)) {
             input.skip_byte_order_mark()?;
@@ -92,6 +102,11 @@ impl TraceReader {
             unit,
             unit_from,
             note,
+            spread: options.spread_ns.map(|step| {
+                let step = (step as f64 / options.rate_scale) as u64;
+                // Such a step and any time may be added.
+                Spread::new(step.clamp(1, 1 << 61), options.seed)
+            }),
             first: None,
             handed_out: 0,
             failure: None,
@@ -119,6 +134,11 @@ impl TraceReader {
         self.note
     }
 
+    /// Whether requests arrive at the times of the file.
+    pub(super) fn keeps_times(&self) -> bool {
+        !self.options.closed_loop && self.options.spread_ns.is_none()
+    }
+
     /// The interrupt that can stop the reading.
     pub(super) fn interrupt(&self) -> Interrupt {
         self.options.interrupt.clone()
@@ -140,6 +160,14 @@ impl TraceReader {
     /// without any request gives an error at its end.
     #[inline]
     pub fn next_record(&mut self) -> Result<Option<Record>, TraceError> {
+        let Some(mut spread) = self.spread.take() else { return self.next_selected() };
+        let record = spread.next(|| self.next_selected());
+        self.spread = Some(spread);
+        record
+    }
+
+    #[inline]
+    fn next_selected(&mut self) -> Result<Option<Record>, TraceError> {
         while !self.finished {
             let Some(entry) = self.next_sorted() else {
                 break;
@@ -153,8 +181,16 @@ impl TraceReader {
 
     #[cold]
     fn end(&mut self) -> Result<Option<Record>, TraceError> {
-        if let Some(error) = self.failure.take() {
+        if let Some(mut error) = self.failure.take() {
             self.finished = true;
+            if let (TraceError::Record { read_as, .. }, None, None) =
+                (&mut error, &self.options.format, &self.options.columns)
+            {
+                *read_as = format!(
+                    " (read as {}, since the content looks like it; --format names another)",
+                    self.format.name
+                );
+            }
             return Err(error);
         }
         self.finished = true;
@@ -163,7 +199,9 @@ impl TraceReader {
         if self.handed_out > 0 {
             return Ok(None);
         }
-        Err(TraceError::NoRequest { file: self.input.file().into(), detail: self.counts.skipped() })
+        let doubts: String = self.counts.warnings.iter().map(|text| format!("; {text}")).collect();
+        let detail = self.counts.skipped() + &doubts;
+        Err(TraceError::NoRequest { file: self.input.file().into(), detail })
     }
 
     // The inner steps return plain options and store an error in `failure`: a result type with
@@ -283,7 +321,7 @@ impl TraceReader {
         if let Some((place, time)) = too_long {
             let reason = too_large("time since the first record, in ns,", time, TIME_MAX);
             let (file, place) = (self.input.file().into(), self.decoder.place(place));
-            self.failure = Some(TraceError::Record { file, place, reason });
+            self.failure = Some(TraceError::Record { file, place, reason, read_as: String::new() });
         }
     }
 
@@ -298,5 +336,16 @@ impl TraceReader {
             record.bytes = (sectors * 512.0).clamp(512.0, SCALED_MAX) as u32;
         }
         self.counts.clamped += u64::from(clamped);
+    }
+}
+
+/// The kind of archive that content is, by its magic numbers.
+fn archive(sample: &[u8]) -> Option<&'static str> {
+    match sample {
+        [b'P', b'K', 3, 4, ..] => Some("a zip"),
+        [b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c, ..] => Some("a 7z"),
+        [b'R', b'a', b'r', b'!', 0x1a, 7, ..] => Some("a rar"),
+        _ if sample.get(257..262) == Some(b"ustar") => Some("a tar"),
+        _ => None,
     }
 }

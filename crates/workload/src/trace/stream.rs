@@ -9,6 +9,8 @@ use std::io::{self, Cursor, Read};
 pub const LINE_MAX: usize = 64 * 1024;
 /// The buffer's size in bytes, which is also how far detection looks ahead.
 const BUFFER: usize = 256 * 1024;
+/// The most memory that the decoder of xz may use, in KiB; `xz -9` needs 65 MiB.
+const XZ_MEMORY_KIB: u32 = 256 << 10;
 /// The mark that some editors put before a text to say that it is UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -19,6 +21,35 @@ pub(crate) fn text_of(sample: &[u8]) -> &[u8] {
 
 /// The input from which a trace is read.
 pub type Input = Box<dyn Read + Send>;
+
+/// Decompress an input; the compression is recognised by its first bytes.
+///
+/// # Errors
+/// The input cannot be read.
+pub(crate) fn decompress(mut input: Input) -> io::Result<(Input, Option<&'static str>)> {
+    let mut magic = [0u8; 6];
+    let mut have = 0;
+    while have < magic.len() {
+        match input.read(&mut magic[have..]) {
+            Ok(0) => break,
+            Ok(n) => have += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    let whole = Cursor::new(magic[..have].to_vec()).chain(input);
+    Ok(match magic[..have] {
+        [0x1f, 0x8b, ..] => (Box::new(Streams::new(whole)), Some("gzip")),
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => {
+            (Box::new(bzip2::read::MultiBzDecoder::new(whole)), Some("bzip2"))
+        }
+        [0xfd, b'7', b'z', b'X', b'Z', 0] => {
+            (Box::new(lzma_rust2::XzReader::new_mem_limit(whole, true, XZ_MEMORY_KIB)), Some("xz"))
+        }
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => (Box::new(zstd::stream::read::Decoder::new(whole)?), Some("zstd")),
+        _ => (Box::new(whole), None),
+    })
+}
 
 /// A decompressed byte stream with a look-ahead of up to 256 KiB, in constant memory.
 pub(crate) struct ByteStream {
@@ -34,33 +65,14 @@ pub(crate) struct ByteStream {
 }
 
 impl ByteStream {
-    /// Start reading; gzip and zstd are recognised by their first bytes.
+    /// Start reading; gzip, zstd, bzip2 and xz are recognised by their first bytes.
     pub fn open(file: &str, input: Input, interrupt: &Interrupt) -> Result<ByteStream, TraceError> {
-        let mut input = Interruptible { input, interrupt: interrupt.clone() };
-        let mut magic = [0u8; 4];
-        let mut have = 0;
-        while have < magic.len() {
-            match input.read(&mut magic[have..]) {
-                Ok(0) => break,
-                Ok(n) => have += n,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(source) => {
-                    return Err(TraceError::Io { file: file.into(), action: "read", source });
-                }
-            }
-        }
-        let whole = Cursor::new(magic[..have].to_vec()).chain(input);
-        let (input, compression): (Input, _) =
-            match magic[..have] {
-                [0x1f, 0x8b, ..] => (Box::new(Streams::new(whole)), Some("gzip")),
-                [0x28, 0xb5, 0x2f, 0xfd] => {
-                    let decoder = zstd::stream::read::Decoder::new(whole).map_err(|source| {
-                        TraceError::Io { file: file.into(), action: "start zstd", source }
-                    })?;
-                    (Box::new(decoder), Some("zstd"))
-                }
-                _ => (Box::new(whole), None),
-            };
+        let input = Interruptible { input, interrupt: interrupt.clone() };
+        let (input, compression) = decompress(Box::new(input)).map_err(|source| TraceError::Io {
+            file: file.into(),
+            action: "read",
+            source,
+        })?;
         Ok(ByteStream {
             file: file.into(),
             input,

@@ -11,7 +11,31 @@ const BAD: &[(&str, &[&str])] = &[
     ("randread,norandommpa", &["unknown option `norandommpa`"]),
     ("randreed", &["`rw=randreed`", "unknown mode", "randwrite"]),
     ("trimwrite", &["pairs are not modelled"]),
-    ("rw=randread:8", &["`:N` suffix"]),
+    ("rw=randread:0", &["`rw=randread:0`", "requests at each random offset: 0 is less than 1"]),
+    ("rw=read:x", &["bytes to skip after each request: not a number"]),
+    ("rw=read:-4k,bs=4k", &["`rw`", "to go backwards, the bytes skipped must be more than one block"]),
+    ("randread,rwmixread=70.5", &["`rwmixread=70.5`", "0 to 100 percent"]),
+    ("randread,random_distribution=zipf:1.2:2", &["the centre is outside 0..=1"]),
+    ("randread,random_distribution=normal:10:0.5", &["no other centre is modelled"]),
+    ("randread,filename=/a:/b", &["`filename=/a:/b`", "one file"]),
+    ("randread,filesize=4k-8k", &["`filesize=4k-8k`", "give one length"]),
+    ("randread,nrfiles=4", &["`nrfiles=4` is not supported", "numjobs"]),
+    ("randread,iodepth_batch_complete=8", &["`iodepth_batch_complete=8` is not supported", "one at a time"]),
+    ("randwrite,sync=1", &["`sync=1`", "fsync=1"]),
+    ("randread,ioengine=null", &["`ioengine=null` is refused", "no data"]),
+    ("randread,ioengine=filestat,stat_type=posix", &["`ioengine=filestat` is refused"]),
+    ("randread,ioengine=rbd,rbdname=x", &["`ioengine=rbd` is refused", "not on a drive of this host"]),
+    ("randread,ioengine=liba", &["`ioengine=liba`", "unknown engine", "libaio"]),
+    (
+        "name=test rw=randread bs=4k iodepth=16",
+        &["separated by commas; is `name=test,rw=randread,bs=4k,iodepth=16` meant?"],
+    ),
+    ("filename=/dev/sda rw=randwrite bs=4k", &["separated by commas"]),
+    ("randread bs=4k", &["is `randread,bs=4k` meant?"]),
+    ("--rw=randread --bs=4k", &["needs `--name"]),
+    ("fio job.fio", &["`job.fio` is no option of a job"]),
+    ("fio --name='a --rw=read", &["the quotation that begins with ' has no end"]),
+    ("fio --name=a --rw=randread --iodpeth=4", &["unknown option `iodpeth`", "did you mean `iodepth`"]),
     ("randread,bs=0", &["`bs=0`", "0 is less than 1"]),
     ("randread,bs=4x", &["`bs=4x`", "unknown unit `x`", "1 to 1g"]),
     ("randread,bs=4KiB", &["kb_base"]),
@@ -43,7 +67,7 @@ const BAD: &[(&str, &[&str])] = &[
     ("randread,rate_process=uniform", &["linear or poisson"]),
     ("randrw,rate_iops=100,0,rate_process=poisson", &["needs a rate for every direction"]),
     ("randread,time_based=maybe", &["not a boolean", "0 or 1"]),
-    ("randread,verify=crc32c", &["`verify` is not supported"]),
+    ("randwrite,verify=crc32c", &["`verify`", "read its writes back", "do_verify=0"]),
     ("randread,latency_target=5ms", &["not supported", "measured latency"]),
     (",,,,", &["a comma with nothing before it"]),
     (",randread", &["a comma with nothing before it"]),
@@ -103,7 +127,11 @@ fn file_errors_name_their_line() {
         ("[a\nrw=read\n", "j.fio:1: `[a` is not a [section] header"),
         ("[]\n", "j.fio:1: `[]` is not a [section] header"),
         ("[global]\nbs=4k\n", "j.fio: no job"),
-        ("[a]\nsize=${SIZE}\n", "j.fio:2 [a]: `size=${SIZE}`: variables are not expanded"),
+        (
+            "[a]\nsize=${TAILCUT_NO_SUCH}\n",
+            "j.fio:2 [a]: `size=${TAILCUT_NO_SUCH}`: the environment variable `TAILCUT_NO_SUCH` is not set",
+        ),
+        ("[a]\nsize=${SIZE\n", "j.fio:2 [a]: `size=${SIZE`: a `}` is missing"),
         ("[a]\rrw=read\r\niodeth=4\n", "j.fio:3 [a]: unknown option `iodeth`"),
         ("[a] rw=randread\n", "j.fio:1: `[a] rw=randread` is not a [section] header"),
     ];
@@ -121,7 +149,15 @@ fn what_differs_from_fio_is_said() {
         set.warnings().iter().chain(opened.warnings()).map(|w| format!("{w}\n")).collect()
     };
     let cases = [
-        ("randread,direct=1", "`direct` has no effect: there is no page cache"),
+        ("randread,direct=1,thread,ioengine=libaio", "these options have no effect here: direct, thread\n"),
+        ("randread,direct=0", "`direct=0`: there is no page cache here"),
+        ("randread,verify=0", ""),
+        ("randread,verify=crc32c", ""),
+        ("randwrite,verify=crc32c,do_verify=0", ""),
+        ("randread,ioengine=psync,iodepth=8", "one request outstanding; `iodepth=8` has no effect"),
+        ("randread,ioengine=psync,iodepth=8,io_submit_mode=offload,rate_iops=10", ""),
+        ("randread,rw_sequencer=identical", "`rw_sequencer` has no effect"),
+        ("read,size=4m,offset=4m;read", "counts from the start of the drive"),
         ("randread,stonewall", ""),
         ("randread,randrepeat=0", "always repeats exactly"),
         ("randread,size=5g", "`size` is cut to 1073741824 bytes"),
@@ -139,19 +175,31 @@ fn what_differs_from_fio_is_said() {
 }
 
 #[test]
+fn all_problems_of_a_description_come_at_once() {
+    let text = "[a]\nrw=randrw\ntime_based\nrate_iops=10,0\nrate_process=poisson\n[b]\niodeth=3\nbs=x\n";
+    let error = JobSet::from_job_file("j.fio", text).unwrap_err().to_string();
+    let starts: Vec<&str> = error.lines().map(|line| line.split(": ").next().unwrap()).collect();
+    assert_eq!(starts, ["j.fio:1 [a]", "j.fio:1 [a]", "j.fio:7 [b]", "j.fio:8 [b]"], "{error}");
+    for piece in ["needs a runtime", "needs a rate for every direction", "did you mean `iodepth`", "`bs=x`"] {
+        assert!(error.contains(piece), "{error}");
+    }
+    let many = JobSet::from_inline(&vec!["nothing=1"; 40].join(",")).unwrap_err().to_string();
+    assert_eq!(many.lines().count(), 21, "{many}");
+    assert!(many.ends_with("and 20 further problems"), "{many}");
+}
+
+#[test]
 fn every_honoured_option_is_handled() {
-    use crate::job::options::{Handling, OPTIONS};
-    for (name, handling) in OPTIONS {
-        if *handling == Handling::Honoured {
-            // The value 1 is invalid for some options. The message must then be about the
-            // value, and must not say that the option is not handled.
-            let text = format!("read,{name}=1");
-            if let Err(error) = JobSet::from_inline(&text) {
-                assert!(!error.to_string().contains("not handled"), "{error}");
-            }
+    use crate::job::options::{HONOURED, names};
+    for name in HONOURED {
+        // The value 1 is invalid for some options. The message must then be about the
+        // value, and must not say that the option is not handled.
+        let text = format!("read,{name}=1");
+        if let Err(error) = JobSet::from_inline(&text) {
+            assert!(!error.to_string().contains("not handled"), "{error}");
         }
     }
-    let mut names: Vec<&str> = OPTIONS.iter().map(|(name, _)| *name).collect();
+    let mut names: Vec<&str> = names().collect();
     names.sort_unstable();
     assert!(names.windows(2).all(|w| w[0] != w[1]), "an option is listed twice");
 }

@@ -2,6 +2,8 @@
 
 mod distributions;
 mod errors;
+mod files;
+mod fio_examples;
 mod golden;
 mod opening;
 mod pacing;

@@ -1,7 +1,7 @@
 //! Does any text, on any capacity, give an error or valid issues?
 
 use crate::job::JobSet;
-use crate::job::options::OPTIONS;
+use crate::job::options::HONOURED;
 use proptest::prelude::*;
 
 /// Open the set and pull some issues; every issue must lie inside the capacity.
@@ -27,23 +27,19 @@ fn exercise(set: &JobSet, capacity: u64, seed: u64) {
 }
 
 fn option() -> impl Strategy<Value = String> {
-    let names: Vec<&str> = OPTIONS
-        .iter()
-        .filter(|(_, h)| *h == crate::job::options::Handling::Honoured)
-        .map(|(name, _)| *name)
-        .collect();
     let value = prop_oneof![
         "[0-9]{1,20}[kmgtp%]?",
         "[0-9]{1,3}(us|ms|s|m|h|d)?",
         "[0-9]{0,3}k?(,[0-9]{0,3}k?){0,3}",
         "[1-9]k?-[0-9]{1,3}k",
+        "(randread|randrw|read|rw|write):-?[0-9]{1,12}k?",
         "[1-9]k/[0-9]{0,2}:[1-9]k/[0-9]{0,2}",
         "(zipf|pareto|normal|zoned|zoned_abs):[0-9]?\\.?[0-9]{1,3}(/[0-9]{1,3})?",
         "zoned:/[0-9]{1,2}:/[0-9]{1,2}:50/1",
         "zoned_abs:/[0-9]{1,20}:/0",
-        "(randrw|rw|randread|randwrite|write|randtrim|poisson|linear|offload)",
+        "(randrw|rw|randread|randwrite|write|randtrim|psync|poisson|linear|offload)",
     ];
-    (prop::sample::select(names), value).prop_map(|(name, value)| format!("{name}={value}"))
+    (prop::sample::select(HONOURED), value).prop_map(|(name, value)| format!("{name}={value}"))
 }
 
 proptest! {

@@ -139,8 +139,7 @@ fn a_job_file_has_globals_comments_and_jobs() {
     let text = "; a comment\n[global]\nbs=8k ; trailing\nioengine=libaio\n\n[reader]\nrw=randread\niodepth=4\n\
                 [global]\nnumjobs=2\n# another\n[writer]\nrw=write\nbs=128k\nstartdelay=5\n";
     let set = JobSet::from_job_file("a.fio", text).unwrap();
-    assert_eq!(set.warnings().len(), 1);
-    assert!(set.warnings()[0].to_string().starts_with("a.fio:4 [global]: `ioengine` has no effect"));
+    assert!(set.warnings().is_empty(), "{:?}", set.warnings());
     let mut open = set.open(GIB, 1).unwrap();
     let jobs = open.jobs();
     let names: Vec<&str> = jobs.iter().map(|j| j.name.as_str()).collect();
@@ -157,4 +156,20 @@ fn several_inline_jobs_run_together() {
     let open = open("randread,bs=4k;write,bs=128k,name=log", GIB);
     let names: Vec<String> = open.jobs().into_iter().map(|j| j.name).collect();
     assert_eq!(names, ["job0", "log"]);
+}
+
+#[test]
+fn variables_of_the_environment_are_filled_in() {
+    // Cargo sets this one for tests.
+    let version = std::env::var("CARGO_PKG_VERSION_MINOR").unwrap();
+    let text = "[a]\nname=v${CARGO_PKG_VERSION_MINOR}x${CARGO_PKG_VERSION_MINOR}\n";
+    let set = JobSet::from_job_file("j.fio", text).unwrap();
+    assert_eq!(set.specs()[0].name(), format!("v{version}x{version}"));
+}
+
+#[test]
+fn a_mix_may_have_a_fraction_of_zero() {
+    for (text, share) in [("rwmixread=0.0", 0.0), ("rwmixread=25.000", 0.25), ("rwmixwrite=0.", 1.0)] {
+        assert_eq!(open(&format!("randrw,{text}"), GIB).read_fraction(), share, "{text}");
+    }
 }

@@ -62,6 +62,10 @@ struct Events {
     /// Requests that were queued and then merged into another request.
     merged: u64,
     issued: u64,
+    completed: u64,
+    /// Requests replayed without the flush before them, and without force unit access.
+    preflushes: u64,
+    forced: u64,
 }
 
 /// The event of a line, if the line has the shape of an event.
@@ -78,15 +82,47 @@ fn event(line: &[u8]) -> Option<&[u8]> {
     (event.len() <= 2 && event[0].is_ascii_alphabetic()).then_some(event)
 }
 
-fn op(rwbs: &[u8]) -> Result<HostOp, Box<Reason>> {
-    for (letter, op) in
-        [(b'D', HostOp::Trim), (b'R', HostOp::Read), (b'W', HostOp::Write), (b'F', HostOp::Flush)]
-    {
-        if rwbs.contains(&letter) {
-            return Ok(op);
-        }
+/// What a request does, by its letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Rwbs {
+    /// `None` for a command that moves no data: one of zones, or without a kind (`N`).
+    op: Option<HostOp>,
+    /// A flush comes before the request.
+    preflush: bool,
+    /// The request is on the flash when it ends (force unit access).
+    fua: bool,
+}
+
+/// Parse the letters of a request as the kernel writes them: `F` for a flush before it, the kind (`R`
+/// read, `W` write, `D` discard, `DE` secure erase, `N` none, `Z` and a letter for zones), then
+/// modifiers (`F` force unit access, `A` read-ahead, `S` synchronous, `M` metadata, `B` barrier, `U`
+/// atomic). `F` without a kind is a flush.
+fn rwbs(text: &[u8]) -> Result<Rwbs, Box<Reason>> {
+    let wrong = || {
+        bad_value(
+            "rwbs",
+            text,
+            "[F] and R, W, D, DE, N, ZA, ZR, ZRA, ZO, ZC or ZF, with the modifiers F A S M B U",
+        )
+    };
+    let (preflush, rest) = match text {
+        [b'F', b'R' | b'W' | b'D' | b'N' | b'Z', ..] => (true, &text[1..]),
+        _ => (false, text),
+    };
+    let (op, modifiers) = match rest {
+        [b'R', rest @ ..] => (Some(HostOp::Read), rest),
+        [b'W', rest @ ..] => (Some(HostOp::Write), rest),
+        [b'D', b'E', rest @ ..] | [b'D', rest @ ..] => (Some(HostOp::Trim), rest),
+        [b'F', rest @ ..] => (Some(HostOp::Flush), rest),
+        [b'Z', b'R', b'A', rest @ ..] | [b'Z', b'A' | b'R' | b'O' | b'C' | b'F', rest @ ..] => (None, rest),
+        [b'N', rest @ ..] => (preflush.then_some(HostOp::Flush), rest),
+        _ => return Err(wrong()),
+    };
+    if modifiers.iter().any(|m| !b"FASMBU".contains(m)) {
+        return Err(wrong());
     }
-    Err(bad_value("rwbs", rwbs, "R, W, D or F with modifiers"))
+    let preflush = preflush && op != Some(HostOp::Flush);
+    Ok(Rwbs { op, preflush, fua: modifiers.contains(&b'F') })
 }
 
 impl LineParser for Blkparse {
@@ -107,6 +143,7 @@ impl LineParser for Blkparse {
             b"Q" => self.events.queued += 1,
             b"M" | b"F" => self.events.merged += 1,
             b"D" => self.events.issued += 1,
+            b"C" => self.events.completed += 1,
             _ => {}
         }
         if *event != [self.wanted] {
@@ -117,13 +154,16 @@ impl LineParser for Blkparse {
         let device =
             linux_device(number("major", &device[..comma])?, number("minor", &device[comma + 1..])?)?;
         let time = crate::trace::fields::time("time", time, self.unit)?;
-        let rwbs = words.text("rwbs")?;
+        let Rwbs { op, preflush, fua } = rwbs(words.text("rwbs")?)?;
+        let flush = Parsed::Request(Raw { time, device, offset: 0, bytes: 0, op: HostOp::Flush });
+        let Some(op) = op else { return Ok(Parsed::Other) };
+        if op == HostOp::Flush {
+            return Ok(flush);
+        }
         let start = words.text("sector")?;
-        // "[process]" instead of a sector: a flush, or a command that moves no data.
-        if start.first() == Some(&b'[') || rwbs == b"N" {
-            let flush = rwbs.contains(&b'F');
-            let raw = Raw { time, device, offset: 0, bytes: 0, op: HostOp::Flush };
-            return Ok(if flush { Parsed::Request(raw) } else { Parsed::Other });
+        // "[process]" instead of a sector: a command that moves no data.
+        if start.first() == Some(&b'[') {
+            return Ok(if preflush { flush } else { Parsed::Other });
         }
         let offset = sectors("sector", number("sector", start)?)?;
         match words.text("+")? {
@@ -132,9 +172,12 @@ impl LineParser for Blkparse {
         }
         let bytes = sectors("sectors", words.number("sectors")?)?;
         self.named |= words.next().is_some();
-        let op = op(rwbs)?;
         // "FWS 0 + 0" is a flush that the driver saw as an empty write.
-        let op = if bytes == 0 && rwbs.contains(&b'F') { HostOp::Flush } else { op };
+        if bytes == 0 && preflush {
+            return Ok(flush);
+        }
+        self.events.preflushes += u64::from(preflush);
+        self.events.forced += u64::from(fua);
         Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
     }
 
@@ -153,13 +196,63 @@ impl LineParser for Blkparse {
     }
 
     fn warning(&self) -> Option<String> {
-        let Events { queued, merged, issued } = self.events;
-        let waiting = queued.saturating_sub(merged);
-        (self.wanted == b'D' && waiting > issued.saturating_mul(2).saturating_add(QUEUED_MIN)).then(|| {
+        let Events { queued, merged, issued, completed, preflushes, forced } = self.events;
+        if completed > 0 && queued == 0 && issued == 0 {
+            return Some(format!(
+                "it has {completed} completions (C) only; the requests are in D (issued) or Q (queued) events, which blktrace \
+                 records by default (no `-a complete`)"
+            ));
+        }
+        let plain = (preflushes + forced > 0).then(|| {
             format!(
-                "of {waiting} requests that were queued (Q less merged) only {issued} were issued (D): \
-                 the file is truncated, or events were lost; requests that were not issued are not replayed"
+                "{preflushes} requests had a flush before them and {forced} forced unit access (rwbs F): they are \
+                 replayed without"
             )
-        })
+        });
+        let waiting = queued.saturating_sub(merged);
+        let lost = (self.wanted == b'D' && waiting > issued.saturating_mul(2).saturating_add(QUEUED_MIN))
+            .then(|| {
+                format!(
+                    "of {waiting} requests that were queued (Q less merged) only {issued} were issued (D): \
+                 the file is truncated, or events were lost; requests that were not issued are not replayed"
+                )
+            });
+        let all: Vec<String> = [plain, lost].into_iter().flatten().collect();
+        (!all.is_empty()).then(|| all.join("; "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_are_parsed_by_their_place() {
+        let of = |text: &str| rwbs(text.as_bytes()).map(|r| (r.op, r.preflush, r.fua)).ok();
+        use HostOp::{Flush, Read, Trim, Write};
+        for (text, op, preflush, fua) in [
+            ("R", Some(Read), false, false),
+            ("RA", Some(Read), false, false),
+            ("WSM", Some(Write), false, false),
+            ("WFS", Some(Write), false, true),
+            ("FWFS", Some(Write), true, true),
+            ("FWS", Some(Write), true, false),
+            ("D", Some(Trim), false, false),
+            ("DE", Some(Trim), false, false),
+            ("DS", Some(Trim), false, false),
+            ("F", Some(Flush), false, false),
+            ("FN", Some(Flush), false, false),
+            ("FFS", Some(Flush), false, true),
+            ("N", None, false, false),
+            ("ZA", None, false, false),
+            ("ZR", None, false, false),
+            ("ZRA", None, false, false),
+            ("ZFS", None, false, false),
+        ] {
+            assert_eq!(of(text), Some((op, preflush, fua)), "{text}");
+        }
+        for text in ["", "Z", "ZX", "X", "RX", "SW"] {
+            assert_eq!(of(text), None, "{text}");
+        }
     }
 }

@@ -129,7 +129,7 @@ struct Compact {
 impl Compact {
     fn fail(file: &str, at: u64, what: String) -> TraceError {
         let reason = Box::new(Reason::Damaged { what });
-        TraceError::Record { file: file.into(), place: Place::Byte(at), reason }
+        TraceError::Record { file: file.into(), place: Place::Byte(at), reason, read_as: String::new() }
     }
 
     fn header(&mut self, input: &mut ByteStream) -> Result<CompactHeader, TraceError> {
@@ -198,7 +198,12 @@ impl Compact {
             self.last = time;
         }
         if let Some((place, reason)) = wrong {
-            return Err(TraceError::Record { file: input.file().into(), place: Place::Byte(place), reason });
+            return Err(TraceError::Record {
+                file: input.file().into(),
+                place: Place::Byte(place),
+                reason,
+                read_as: String::new(),
+            });
         }
         input.consume(whole * RECORD_BYTES);
         self.done += whole as u64;

@@ -1,10 +1,12 @@
 //! DiskSim ASCII traces: five fields per line, separated by blanks.
 //!
 //! `time device lba sectors flags`: time in milliseconds with a fraction, lba and sectors
-//! in 512 bytes, bit 0 of the flags (decimal or 0x hex) = read.
+//! in 512 bytes, bit 0 of the flags (decimal or 0x hex) = read. Times with more than six
+//! decimals in every line are taken as seconds, since a millisecond has a million
+//! nanoseconds.
 
-use super::Format;
-use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed};
+use super::{Format, heimdall};
+use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed, Setup, sample_lines};
 use crate::trace::detect::Looks;
 use crate::trace::fields::{Words, number32};
 use crate::trace::options::TimeUnit;
@@ -19,8 +21,35 @@ pub(crate) static FORMAT: Format = Format {
     title: "DiskSim ASCII",
     layout: LAYOUT,
     looks: Looks::Line(looks),
-    open: |setup| Box::new(Lines::new(DiskSim { unit: setup.unit(TimeUnit::Ms) })),
+    open: |setup| {
+        let unit = unit(setup);
+        if heimdall::both_fit_but_rather_sectors(setup.sample) {
+            setup.note = "addresses in sectors: in bytes every request would be shorter than a page; --format heimdall \
+                          reads bytes";
+        }
+        Box::new(Lines::new(DiskSim { unit }))
+    },
 };
+
+/// The unit of times with a fraction: the user's, or by the number of decimals.
+pub(super) fn unit(setup: &mut Setup<'_>) -> u64 {
+    if setup.given.is_some() || !has_seconds(setup.sample) {
+        return setup.unit(TimeUnit::Ms);
+    }
+    setup.unit(TimeUnit::S);
+    setup.unit_from = "detected";
+    TimeUnit::S.nanos()
+}
+
+/// Whether the times of all lines have more decimals than milliseconds have nanoseconds.
+pub(super) fn has_seconds(sample: &[u8]) -> bool {
+    let decimals = |line| {
+        let time = Words::new(line, LAYOUT).next()?;
+        Some(time.len() - 1 - time.iter().position(|b| *b == b'.')?)
+    };
+    let mut all = sample_lines(sample).map(decimals).peekable();
+    all.peek().is_some() && all.all(|decimals| decimals.is_some_and(|n| n > 6))
+}
 
 /// Whether the line has five fields that look like numbers, the first with a decimal
 /// point.

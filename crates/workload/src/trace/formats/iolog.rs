@@ -3,7 +3,9 @@
 //! The first line is `fio version 2 iolog` or `fio version 3 iolog`. Version 3: `timestamp
 //! filename action [offset length]`, timestamp in microseconds. Version 2: `filename
 //! action [offset length]`, without times: requests are at time 0, and each `filename wait
-//! microseconds` moves the time on. Offsets and lengths are bytes. The actions read,
+//! milliseconds` moves the time on to so long after the start, as the code of fio has it
+//! (its manual speaks of microseconds after the wait before). A unit given is that of the
+//! waits. Offsets and lengths are bytes. The actions read,
 //! write, trim, sync and datasync (both a flush) become requests; add, open and close are
 //! counted as other events. The device is the file's order of first appearance.
 
@@ -27,7 +29,11 @@ pub(crate) static FORMAT: Format = Format {
     layout: LAYOUT,
     looks: Looks::Bytes(|sample| MAGIC.iter().any(|m| sample.starts_with(m))),
     open: |setup| {
-        let unit = setup.unit(TimeUnit::Us);
+        let waits = setup.sample.starts_with(MAGIC[0]);
+        let unit = setup.unit(if waits { TimeUnit::Ms } else { TimeUnit::Us });
+        if waits {
+            setup.note = "a `wait` counts from the start of the log, in ms unless --time-unit is given, as in fio's code";
+        }
         let files = Names::new("filename", 65_536, "one of at most 65536 different files");
         Box::new(Lines::new(Iolog { unit, version: 0, now: 0, files }))
     },
@@ -44,8 +50,8 @@ impl Iolog {
     fn wait(&mut self, pause: u64) -> Outcome {
         let pause =
             pause.checked_mul(self.unit).ok_or_else(|| too_large("wait", pause, u64::MAX / self.unit))?;
-        self.now =
-            self.now.checked_add(pause).ok_or_else(|| too_large("wait", pause, u64::MAX - self.now))?;
+        // A wait for a time that has passed does not wait.
+        self.now = self.now.max(pause);
         Ok(Parsed::Other)
     }
 }

@@ -5,6 +5,8 @@ use super::detect::Looks;
 
 pub(crate) mod alicloud;
 pub(crate) mod blkparse;
+pub(crate) mod blktrace;
+pub(crate) mod columns;
 pub(crate) mod compact;
 pub(crate) mod disksim;
 pub(crate) mod fiu;

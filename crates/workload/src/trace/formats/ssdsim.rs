@@ -5,16 +5,17 @@
 //! are in microseconds. Unless a unit is given, the first 1,000 lines decide, by the
 //! first of these rules that applies:
 //!
+//! - All times have more than six decimals: seconds. Other fractions are refused.
 //! - The first time is a date since 2001 in µs or ns: that unit.
 //! - Fewer than 16 requests are too few to decide: ns.
 //! - All times are whole multiples of 1,000: ns.
 //! - Read as ns, each device would get more than 100,000 requests or 8 GB a second: µs.
 //! - Else: ns.
 
-use super::Format;
+use super::{Format, disksim};
 use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed, Setup, sample_lines};
 use crate::trace::detect::Looks;
-use crate::trace::fields::{Words, bad_value, number};
+use crate::trace::fields::{Words, bad_value, number, time};
 use crate::trace::options::TimeUnit;
 use crate::trace::record::{Raw, sectors};
 use tailcut_units::HostOp;
@@ -31,7 +32,11 @@ pub(crate) static FORMAT: Format = Format {
         let whole = |f: &&[u8]| f.iter().all(|b| b.is_ascii_digit() || *b == b'-');
         fields.len() == 5 && fields.iter().filter(|f| whole(f)).count() >= 4 && whole(&fields[0])
     }),
-    open: |setup| Box::new(Lines::new(SsdSim { unit: unit(setup) })),
+    open: |setup| {
+        let given = setup.given.is_some();
+        let unit = unit(setup);
+        Box::new(Lines::new(SsdSim { unit, whole: !given && setup.unit != TimeUnit::S }))
+    },
 };
 
 /// The least number of requests from which a rate is computed.
@@ -39,13 +44,23 @@ const REQUESTS_MIN: u64 = 16;
 
 struct SsdSim {
     unit: u64,
+    /// Times are whole numbers: a fraction is of no unit that was guessed.
+    whole: bool,
 }
 
 impl LineParser for SsdSim {
     #[inline]
     fn parse(&mut self, line: &[u8]) -> Outcome {
         let mut fields = Words::new(line, LAYOUT);
-        let time = fields.time("time", self.unit)?;
+        let text = fields.text("time")?;
+        if self.whole && text.contains(&b'.') {
+            return Err(bad_value(
+                "time",
+                text,
+                "a whole number of ns or us; --time-unit names the unit of others",
+            ));
+        }
+        let time = time("time", text, self.unit)?;
         let device = fields.number32("device")?;
         let offset = sectors("lba", fields.number("lba")?)?;
         let bytes = sectors("sectors", fields.number("sectors")?)?;
@@ -67,7 +82,7 @@ fn unit(setup: &mut Setup<'_>) -> u64 {
     if setup.given.is_some() {
         return setup.unit(TimeUnit::Ns);
     }
-    let unit = guess(setup.sample);
+    let unit = if disksim::has_seconds(setup.sample) { TimeUnit::S } else { guess(setup.sample) };
     setup.unit(unit);
     setup.unit_from = "detected";
     unit.nanos()

@@ -4,6 +4,7 @@ mod convert;
 mod doubts;
 mod errors;
 mod formats;
+mod guesses;
 mod mutations;
 mod order;
 mod real;

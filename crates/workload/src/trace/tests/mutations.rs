@@ -1,7 +1,7 @@
 //! Does any input break the reader? It must give records or an error within a short time.
 
-use super::samples::all;
-use crate::trace::{FORMATS, fuzz_reader};
+use super::samples::{SSDSIM, XZ, all, records_with};
+use crate::trace::{Columns, FORMATS, TraceOptions, fuzz_reader};
 use proptest::prelude::*;
 use tailcut_units::Stream;
 
@@ -20,6 +20,37 @@ proptest! {
         fuzz_reader(None, text.as_bytes());
         let format = FORMATS[usize::from(pick) % FORMATS.len()];
         fuzz_reader(Some(format.name), text.as_bytes());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn own_columns_never_panic(
+        spec in "(time=[0-9]{1,2}:(ns|s|ms)|op=[0-9](:read1)?|offset=[1-9](:pages)?|size=[1-9]|volume=[1-9](:name)?|delimiter=(tab|;|blanks)|[a-z=:]{0,9})(,(time=1:us|op=2|offset=3|size=4)){0,4}",
+        text in "[0-9RWrw \\t;,|.\"\\-\nex]{0,300}",
+    ) {
+        let Ok(columns) = spec.parse::<Columns>() else { return Ok(()) };
+        prop_assert_eq!(&columns.to_string().parse::<Columns>().unwrap(), &columns);
+        let options = TraceOptions { columns: Some(columns), spread_ns: Some(1000), ..TraceOptions::default() };
+        let _ = records_with(text.as_bytes(), &options);
+    }
+}
+
+#[test]
+fn damaged_bzip2_and_xz_streams_never_panic() {
+    use std::io::Write as _;
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    encoder.write_all(SSDSIM.as_bytes()).unwrap();
+    for whole in [encoder.finish().unwrap(), XZ.to_vec()] {
+        assert!(fuzz_reader(None, &whole).result.is_ok());
+        for round in 0..2000 {
+            let mut random = Stream::new(round, "compressed", whole.len() as u64);
+            let mut bytes = whole.clone();
+            mutate(&mut bytes, &mut random);
+            fuzz_reader(None, &bytes);
+        }
     }
 }
 

@@ -120,7 +120,7 @@ fn a_warm_up_is_a_time_of_the_run_or_of_the_trace() {
     let line = |i: u64| format!("0,{},4096,r,{i}.000000\n", i * 8);
     std::fs::write(file.path(), (0..100).map(line).collect::<String>()).unwrap();
     let ramp = |warm_up, options: TraceOptions, depth| -> Result<u64, String> {
-        let replay = TraceReplay { options, depth, warm_up, given: Vec::new() };
+        let replay = TraceReplay { options, depth, warm_up, ..TraceReplay::default() };
         let spec = WorkloadSpec::parse(file.path().to_str().unwrap(), |_| None, &replay);
         let workload = spec.map_err(|e| e.to_string())?.open(1 << 30, 1 << 30, 1).unwrap();
         Ok(workload.jobs()[0].ramp.0 / 1_000_000)

@@ -102,10 +102,29 @@ pub fn oracle() -> Vec<u8> {
     out
 }
 
+/// One record of blktrace's binary format.
+pub fn blktrace(time: u64, sector: u64, bytes: u32, action: u32, payload: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    out.extend(0x6561_7407u32.to_le_bytes());
+    out.extend(1u32.to_le_bytes());
+    out.extend(time.to_le_bytes());
+    out.extend(sector.to_le_bytes());
+    for word in [bytes, action, 1000, 259 << 20, 0] {
+        out.extend(word.to_le_bytes());
+    }
+    out.extend(0u16.to_le_bytes());
+    out.extend((payload.len() as u16).to_le_bytes());
+    out.extend(payload);
+    out
+}
+
 /// Every sample as bytes, with its format.
 pub fn all() -> Vec<(&'static str, Vec<u8>)> {
     let mut samples: Vec<_> = TEXTS.iter().map(|(name, text)| (*name, text.as_bytes().to_vec())).collect();
     samples.extend([("vscsi", vscsi(1)), ("vscsi", vscsi(2)), ("oracle-general", oracle())]);
+    let (read, write) = (1 << 16 | 7, 1 << 17 | 7);
+    samples
+        .push(("blktrace", [blktrace(5, 16, 4096, read, b""), blktrace(9, 32, 512, write, b"ab")].concat()));
     samples.push(("compact", super::convert::compact(MSR.as_bytes())));
     samples
 }
@@ -132,3 +151,11 @@ pub fn source(bytes: &[u8], options: &TraceOptions, capacity: u64) -> Result<Tra
     let opener = move || Ok(Box::new(Cursor::new(bytes.clone())) as Input);
     TraceSource::from_opener("trace", Box::new(opener), options, capacity)
 }
+
+/// [`SSDSIM`], compressed by xz.
+pub const XZ: &[u8] = &[
+    253, 55, 122, 88, 90, 0, 0, 4, 230, 214, 180, 70, 2, 0, 33, 1, 22, 0, 0, 0, 116, 47, 229, 163, 224, 0,
+    41, 0, 33, 93, 0, 24, 140, 48, 4, 16, 2, 52, 62, 143, 100, 24, 32, 93, 72, 146, 117, 92, 163, 120, 253,
+    115, 225, 140, 4, 55, 239, 6, 218, 47, 162, 172, 165, 206, 0, 0, 0, 0, 187, 22, 91, 58, 228, 91, 130, 22,
+    0, 1, 61, 42, 67, 52, 213, 145, 31, 182, 243, 125, 1, 0, 0, 0, 0, 4, 89, 90,
+];

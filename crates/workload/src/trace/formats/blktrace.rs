@@ -1,0 +1,166 @@
+//! blktrace's binary format, as `blktrace` writes it for each processor and `blkparse -d` for all.
+//!
+//! Records of 48 bytes and a payload, little-endian: u32 magic number and version, u32 sequence, u64
+//! time (ns), u64 sector, u32 bytes, u32 action, u32 process, u32 device, u32 processor, u16 error, u16
+//! bytes of payload. The lower half of the action is the event, the upper half the kind of request. As
+//! for the text of blkparse, D events (issued to the driver) are replayed, or Q events (queued) if
+//! there is no D event in the first 256 KiB.
+
+use super::Format;
+use crate::trace::decode::{BATCH, Batch, Decoder, Entry, le_u16, le_u32, le_u64};
+use crate::trace::detect::Looks;
+use crate::trace::error::{Place, Reason, TraceError};
+use crate::trace::options::TimeUnit;
+use crate::trace::record::{Raw, Record, TraceCounts, sectors};
+use crate::trace::stream::ByteStream;
+use tailcut_units::HostOp;
+
+pub(crate) static FORMAT: Format = Format {
+    name: "blktrace",
+    aliases: &["blktrace-binary"],
+    title: "blktrace binary (Linux)",
+    layout: "48 B records with a payload: magic number, sequence, time (ns), sector, bytes, action, pid, device, cpu, \
+             error, payload bytes",
+    looks: Looks::Bytes(is_record),
+    open: |setup| {
+        let unit = setup.unit(TimeUnit::Ns);
+        let (queued, issued) = seen(setup.sample);
+        let wanted = if queued && !issued { QUEUE } else { ISSUE };
+        setup.note = if wanted == QUEUE {
+            "Q events (no D events found); `blkparse -d FILE` puts the files of all processors together"
+        } else {
+            "D events; `blkparse -d FILE` puts the files of all processors together"
+        };
+        Box::new(Blktrace { unit, wanted, completed: 0, wanted_seen: 0, forced: 0 })
+    },
+};
+
+const HEAD: usize = 48;
+/// The first three bytes of the magic number; the lowest byte is the version.
+const MAGIC: u32 = 0x6561_7400;
+const VERSION: u32 = 7;
+
+const QUEUE: u32 = 1;
+const ISSUE: u32 = 7;
+const COMPLETE: u32 = 8;
+
+const WRITE: u32 = 1 << 17;
+const FLUSH: u32 = 1 << 18;
+const PASSED_THROUGH: u32 = 1 << 25;
+const NOTIFY: u32 = 1 << 26;
+const DISCARD: u32 = 1 << 29;
+const FUA: u32 = 1 << 31;
+
+struct Blktrace {
+    unit: u64,
+    wanted: u32,
+    completed: u64,
+    wanted_seen: u64,
+    forced: u64,
+}
+
+fn is_record(bytes: &[u8]) -> bool {
+    bytes.len() >= HEAD && le_u32(bytes, 0) == MAGIC | VERSION
+}
+
+/// Whether queued and issued requests are in a sample.
+fn seen(sample: &[u8]) -> (bool, bool) {
+    let (mut queued, mut issued, mut rest) = (false, false, sample);
+    while is_record(rest) {
+        let action = le_u32(rest, 28);
+        if action & NOTIFY == 0 {
+            queued |= action & 0xffff == QUEUE;
+            issued |= action & 0xffff == ISSUE;
+        }
+        rest = rest.get(HEAD + usize::from(le_u16(rest, 46))..).unwrap_or(&[]);
+    }
+    (queued, issued)
+}
+
+impl Blktrace {
+    fn parse(&mut self, head: &[u8]) -> Result<Option<Record>, Box<Reason>> {
+        let magic = le_u32(head, 0);
+        if magic != MAGIC | VERSION {
+            let what = format!("the record begins with {magic:#010x}, not with {:#010x}", MAGIC | VERSION);
+            return Err(Box::new(Reason::BadRecord { what }));
+        }
+        let action = le_u32(head, 28);
+        let event = action & 0xffff;
+        self.completed += u64::from(action & NOTIFY == 0 && event == COMPLETE);
+        if action & (NOTIFY | PASSED_THROUGH) != 0 || event != self.wanted {
+            return Ok(None);
+        }
+        self.wanted_seen += 1;
+        let bytes = u64::from(le_u32(head, 24));
+        let op = match action {
+            _ if bytes == 0 && action & FLUSH == 0 => return Ok(None),
+            _ if bytes == 0 => HostOp::Flush,
+            _ if action & DISCARD != 0 => HostOp::Trim,
+            _ if action & WRITE != 0 => HostOp::Write,
+            _ => HostOp::Read,
+        };
+        self.forced += u64::from(bytes > 0 && action & (FUA | FLUSH) != 0);
+        let time = le_u64(head, 8);
+        let time = time
+            .checked_mul(self.unit)
+            .ok_or_else(|| crate::trace::record::too_large("time", time, u64::MAX / self.unit))?;
+        let offset = sectors("sector", le_u64(head, 16))?;
+        Raw { time, device: le_u32(head, 36), offset, bytes, op }.check().map(Some)
+    }
+}
+
+impl Decoder for Blktrace {
+    fn decode(&mut self, input: &mut ByteStream, batch: &mut Batch, counts: &mut TraceCounts) {
+        while batch.entries.len() < BATCH {
+            let at = input.offset();
+            let bytes = match input.peek(HEAD + usize::from(u16::MAX)) {
+                Ok(bytes) => bytes,
+                Err(error) => {
+                    batch.error = Some(error);
+                    return;
+                }
+            };
+            if bytes.is_empty() {
+                batch.ended = true;
+                return;
+            }
+            let need = HEAD + if bytes.len() < HEAD { 0 } else { usize::from(le_u16(bytes, 46)) };
+            let parsed = match bytes.get(..need) {
+                Some(record) => self.parse(&record[..HEAD]),
+                None => Err(Box::new(Reason::CutRecord { have: bytes.len(), need })),
+            };
+            counts.lines += 1;
+            match parsed {
+                Ok(Some(record)) => batch.entries.push(Entry { record, place: at }),
+                Ok(None) => counts.other_events += 1,
+                Err(reason) => {
+                    let file = input.file().into();
+                    let read_as = String::new();
+                    batch.error = Some(TraceError::Record { file, place: Place::Byte(at), reason, read_as });
+                    return;
+                }
+            }
+            input.consume(need);
+        }
+    }
+
+    fn place(&self, at: u64) -> Place {
+        Place::Byte(at)
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let only = (self.completed > 0 && self.wanted_seen == 0).then(|| {
+            format!(
+                "it has {} completions (C) only; the requests are in D (issued) or Q (queued) events",
+                self.completed
+            )
+        });
+        let forced = (self.forced > 0).then(|| {
+            format!(
+                "{} requests had a flush before them or forced unit access: they are replayed without",
+                self.forced
+            )
+        });
+        only.into_iter().chain(forced).collect()
+    }
+}
