@@ -62,27 +62,44 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
         Some(path) => Some(OutputFolder::prepare(path, args.output.force)?),
         None => None,
     };
-    terminal.text(&plan_text(&args.device, &experiment, &plan))?;
+    // A reader that leaves, or a full disk behind standard output, costs no result that goes to a folder.
+    let mut told = terminal.text(&plan_text(&args.device, &experiment, &plan));
+    if folder.is_none() {
+        told = Ok(told?);
+    }
     for warning in &plan.warnings {
         terminal.warn(warning);
     }
     let mut finished = execute(&experiment, &plan, args, folder.as_mut())?;
     finished.configured(&resolved)?;
-    report(args, terminal, &experiment, &plan, &finished)?;
-    if let Some(folder) = folder {
-        let path = folder.path().display().to_string();
-        files::write(folder, &resolved, &finished)?;
-        terminal.text(&format!(
+    // Files come before tables, and JSON comes whether or not the files could be written.
+    let written = folder.map(|folder| write(folder, &resolved, &finished)).transpose();
+    told = told.and_then(|()| report(args, terminal, &experiment, &plan, &finished));
+    if let Ok(Some(path)) = &written {
+        let text = format!(
             "\nwritten to {path}; `tailcut explain {path}` shows what the slowest requests waited for\n"
-        ))?;
+        );
+        told = told.and_then(|()| terminal.text(&text));
     }
     if args.output.json {
-        print(&finished.summary.to_json())?;
+        told = told.and(print(&finished.summary.to_json()));
     }
+    written?;
     if finished.summary.partial {
         return Err(CliError::Failed("interrupted: the results are partial".into()));
     }
-    Ok(())
+    told
+}
+
+/// Write all files of a run; returns the folder's name.
+fn write(
+    folder: OutputFolder,
+    resolved: &[(String, Resolved)],
+    finished: &Finished,
+) -> Result<String, CliError> {
+    let path = folder.path().display().to_string();
+    files::write(folder, resolved, finished)?;
+    Ok(path)
 }
 
 /// Run the experiment and summarise its results.

@@ -15,6 +15,7 @@ pub mod hlog;
 pub mod lost;
 pub mod ordered;
 pub mod parquet;
+pub mod regular;
 pub mod senses;
 pub mod slowest;
 pub mod summary;

@@ -298,6 +298,16 @@ pub fn document(old: Option<&str>, new: &[Section]) -> String {
     out
 }
 
+/// Whether a text is a document that [`document`] has made, of this version or an earlier one: it begins as one
+/// does, and every section that begins also ends. An empty text is one too, since nothing of it can be lost.
+pub fn is_report(text: &str) -> bool {
+    let title = |of: &str| of.lines().next().unwrap_or_default().to_string();
+    let begun = text.lines().filter(|line| line.starts_with("<!-- begin ")).count();
+    let first = title(text);
+    let named = first == title(HEAD) || first == title(COMPARISONS);
+    text.trim().is_empty() || named && begun > 0 && begun == split(text).len()
+}
+
 /// Whether the sections of these experiments, by id and whether they have published values, fit into the document
 /// `old`: a document counts checks against published values, or it has none.
 ///

@@ -5,7 +5,6 @@ use crate::MODEL_VERSION;
 use crate::cache::{Cache, Locks, write_whole};
 use crate::machine::Stopwatch;
 use crate::watch::Watch;
-use std::fs::File;
 use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -13,6 +12,7 @@ use std::sync::PoisonError;
 use tailcut_core::device::config::{DeviceConfig, Overwrites};
 use tailcut_core::device::{AgeReport, ConfigProblem, SnapshotError, Until, aged_key};
 use tailcut_core::drive::Drive;
+use tailcut_report::regular::open;
 use tailcut_units::quantity::Level;
 use tailcut_workload::{Ageing, WorkloadError, WorkloadSpec};
 
@@ -203,7 +203,7 @@ impl Past<'_> {
             Snapshots::Cached(cache) => Some(cache.path(key)),
             Snapshots::File(path) => Some(path.clone()),
         };
-        if let Some(path) = path.filter(|p| p.exists()) {
+        if let Some(path) = path.filter(|p| std::fs::symlink_metadata(p).is_ok()) {
             match load(&mut device, key, &path, self.watch) {
                 // The run is stopped, so this drive will not be used.
                 Err(_) if self.watch.stopped() => return Ok(device),
@@ -367,7 +367,7 @@ pub(crate) fn free_extents(config: &DeviceConfig) -> Result<Level, ConfigProblem
 }
 
 fn load(device: &mut Drive, key: u64, path: &Path, watch: &dyn Watch) -> Result<AgeReport, SnapshotError> {
-    let stream = BufReader::with_capacity(1 << 16, File::open(path)?);
+    let stream = BufReader::with_capacity(1 << 16, open(path)?);
     device.load_aged(key, &mut Watched { stream, watch })
 }
 

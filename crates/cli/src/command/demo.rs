@@ -69,5 +69,8 @@ pub fn demo(args: &DemoArgs) -> Result<(), CliError> {
     ))?;
     terminal.text("\nWhat the three slowest reads and writes waited for, to the nanosecond:\n\n")?;
     terminal.text(&explain_slowest(&finished, 3, None)?)?;
+    if finished.summary.partial {
+        return Err(CliError::Failed("interrupted: the results are partial".into()));
+    }
     terminal.text(NEXT)
 }

@@ -6,6 +6,7 @@ use crate::run::counts_text;
 use crate::terminal::{Terminal, catch_interrupts, print, print_json};
 use std::fmt::Write;
 use std::path::Path;
+use tailcut_report::regular::regular;
 use tailcut_report::text::{grouped, percent};
 use tailcut_units::Span;
 use tailcut_units::quantity::{human_bytes, human_time};
@@ -57,7 +58,8 @@ fn write_compact(args: &ConvertArgs) -> Result<(), CliError> {
         None => {}
     }
     let to = args.output.display();
-    if args.output.exists() && !args.force {
+    let exists = regular(&args.output).map_err(|e| CliError::Input(format!("cannot write {to}: {e}")))?;
+    if exists && !args.force {
         return Err(CliError::Input(format!("{to} exists already: name another file, or give --force")));
     }
     let file = trace_file(&args.file)?;
