@@ -78,6 +78,10 @@ pub struct RunArgs {
     /// Number of runs of each scheme, with consecutive seeds
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: u32,
+    /// Let all --runs begin with one aged drive, that of the first seed: they differ in their requests, and not in
+    /// their bad blocks and in how they were aged
+    #[arg(long)]
+    pub one_drive: bool,
     /// Number of runs at the same time; by default one per processor
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
@@ -196,7 +200,7 @@ pub struct ReplayArgs {
     #[arg(long = "loop", value_name = "N")]
     pub laps: Option<u32>,
     /// Ignore timestamps and keep this many requests outstanding
-    #[arg(long, value_name = "QD", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "QD", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "rate_scale")]
     pub closed_loop: Option<u32>,
     /// How several devices of a trace share the drive
     #[arg(long, value_enum)]

@@ -2,6 +2,7 @@
 
 mod describe;
 mod files;
+mod settings;
 mod sink;
 mod summary;
 mod timeline;
@@ -36,19 +37,23 @@ pub fn threads() -> usize {
 pub fn run(args: &RunArgs) -> Result<(), CliError> {
     let terminal = Terminal::new(args.output.json);
     let resolved = resolve_schemes(args)?;
+    let mut lines = settings::of_schemes(args, &resolved)?;
     let workload = workload(&args.workload, &args.replay())?;
     let experiment = Experiment {
         schemes: schemes(&resolved),
         workload: &workload,
         seed: args.seed,
         runs: args.runs,
+        one_past: args.one_drive,
         past: args.precondition,
         snapshots: snapshots(args)?,
         threads: args.threads.map_or_else(threads, |n| n as usize),
         fine: args.output.series_parquet.map(Span),
         timeline: args.output.timeline,
     };
-    let plan = experiment.plan()?;
+    let mut plan = experiment.plan()?;
+    lines.extend(settings::of_plan(args, &resolved, &experiment, &plan));
+    plan.warnings.splice(0..0, lines);
     if args.snapshot.is_some() && !plan.past.is_kept() {
         let past = plan.past.name();
         return Err(CliError::Input(format!(
@@ -167,8 +172,8 @@ fn schemes(resolved: &[(String, Resolved)]) -> Vec<SchemeSpec> {
 
 fn snapshots(args: &RunArgs) -> Result<Snapshots, CliError> {
     Ok(match &args.snapshot {
-        Some(_) if args.runs > 1 => {
-            let text = "--snapshot holds one aged drive, but each of several --runs has its own";
+        Some(_) if args.runs > 1 && !args.one_drive => {
+            let text = "--snapshot holds one aged drive, but each of several --runs has its own: add --one-drive";
             return Err(CliError::Input(text.into()));
         }
         Some(path) => Snapshots::File(path.clone()),

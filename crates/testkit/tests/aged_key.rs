@@ -67,11 +67,12 @@ impl Case<'_> {
             snapshots: Snapshots::Off,
             threads: 1,
             fine: None,
+            one_past: false,
             timeline: None,
         }
         .plan()
         .ok()?;
-        let identity = self.workload.identity(plan.capacity, self.seed).ok()?;
+        let identity = self.workload.identity(plan.capacity, plan.filled, self.seed).ok()?;
         act(&Past {
             kind: self.past,
             filled: plan.filled,

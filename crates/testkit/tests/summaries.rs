@@ -21,6 +21,7 @@ fn summary(config: DeviceConfig, seed: u64, past: PastKind) -> Result<Summary, E
         snapshots: Snapshots::Off,
         threads: 1,
         fine: None,
+        one_past: false,
         timeline: None,
     };
     let plan = experiment.plan()?;

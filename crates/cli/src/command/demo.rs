@@ -45,6 +45,7 @@ pub fn demo(args: &DemoArgs) -> Result<(), CliError> {
         snapshots: Snapshots::Off,
         threads: threads(),
         fine: None,
+        one_past: false,
         timeline: None,
     };
     let plan = experiment.plan()?;

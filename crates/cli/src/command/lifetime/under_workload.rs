@@ -78,6 +78,7 @@ pub fn run(args: &LifetimeArgs, text: &str) -> Result<(), CliError> {
         snapshots: Cache::of_user().map_or(Snapshots::Off, Snapshots::Cached),
         threads: args.threads.map_or_else(threads, usize::from),
         fine: None,
+        one_past: false,
         timeline: None,
     };
     let plan = experiment.plan()?;
