@@ -104,7 +104,14 @@ impl Progress {
 
 impl State {
     fn new(tasks: usize, now: Instant) -> State {
-        State { tasks: vec![Task::default(); tasks], started: now, counted: None, patience: FIRST, said: None, told: now }
+        State {
+            tasks: vec![Task::default(); tasks],
+            started: now,
+            counted: None,
+            patience: FIRST,
+            said: None,
+            told: now,
+        }
     }
 
     /// Whether a line is due. If it is, the next one is due after another interval.

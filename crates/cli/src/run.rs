@@ -18,7 +18,7 @@ use crate::progress::Progress;
 use crate::terminal::{Terminal, catch_interrupts, print};
 use tailcut_config::{Resolved, workload_preset};
 use tailcut_report::{OutputFolder, erases, faults, senses, tables};
-use tailcut_sim::{Cache, Experiment, Plan, SchemeSpec, Snapshots};
+use tailcut_sim::{Cache, Experiment, ExperimentError, Plan, SchemeSpec, Snapshots};
 use tailcut_units::Span;
 use tailcut_workload::{TraceReplay, WorkloadSpec};
 
@@ -51,7 +51,7 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
         fine: args.output.series_parquet.map(Span),
         timeline: args.output.timeline,
     };
-    let mut plan = experiment.plan()?;
+    let mut plan = experiment.plan().map_err(|e| placed(e, &resolved))?;
     lines.extend(settings::of_plan(args, &resolved, &experiment, &plan));
     plan.warnings.splice(0..0, lines);
     if args.snapshot.is_some() && !plan.past.is_kept() {
@@ -166,6 +166,18 @@ fn resolve_schemes(args: &RunArgs) -> Result<Vec<(String, Resolved)>, CliError> 
     Ok(resolved)
 }
 
+/// The error of a plan, with the place of the value that is wrong if the user has set it.
+fn placed(error: ExperimentError, resolved: &[(String, Resolved)]) -> CliError {
+    if let ExperimentError::Config { scheme, problem } = &error {
+        let of_scheme = resolved.iter().find(|(name, _)| name == scheme);
+        let entry = of_scheme.and_then(|(_, r)| r.entry(&problem.key));
+        if let Some(place) = entry.and_then(|e| e.place.as_ref()) {
+            return CliError::Input(format!("{place}: {error}"));
+        }
+    }
+    error.into()
+}
+
 fn schemes(resolved: &[(String, Resolved)]) -> Vec<SchemeSpec> {
     resolved.iter().map(|(name, r)| SchemeSpec { name: name.clone(), config: r.config.clone() }).collect()
 }
@@ -173,7 +185,8 @@ fn schemes(resolved: &[(String, Resolved)]) -> Vec<SchemeSpec> {
 fn snapshots(args: &RunArgs) -> Result<Snapshots, CliError> {
     Ok(match &args.snapshot {
         Some(_) if args.runs > 1 && !args.one_drive => {
-            let text = "--snapshot holds one aged drive, but each of several --runs has its own: add --one-drive";
+            let text =
+                "--snapshot holds one aged drive, but each of several --runs has its own: add --one-drive";
             return Err(CliError::Input(text.into()));
         }
         Some(path) => Snapshots::File(path.clone()),

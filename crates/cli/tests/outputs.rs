@@ -29,7 +29,11 @@ fn a_folder_gets_its_files_whoever_reads_the_output() {
     let dir = tempfile::tempdir().unwrap();
     for (i, to) in ["| head -2", "| true", "> /dev/full", ">&-"].into_iter().enumerate() {
         let out = dir.path().join(i.to_string());
-        let line = format!("(tailcut {} --no-cache --out '{}'; echo code $? >&2) {to}", RUN.join(" "), out.display());
+        let line = format!(
+            "(tailcut {} --no-cache --out '{}'; echo code $? >&2) {to}",
+            RUN.join(" "),
+            out.display()
+        );
         let ended = shell(&line);
         assert_eq!(files(&out), WRITTEN, "{to}: {}", ended.err);
         summary(&std::fs::read_to_string(out.join("summary.json")).unwrap());
@@ -146,6 +150,7 @@ fn a_folder_with_links_and_pipes_is_refused() {
     }
     std::fs::create_dir(dir.path().join("man")).unwrap();
     symlink(&mine, dir.path().join("man/tailcut-run.1")).unwrap();
-    tailcut(&["man", "--dir", dir.path().join("man").to_str().unwrap()]).refused(&["tailcut-run.1", "a symbolic link"]);
+    tailcut(&["man", "--dir", dir.path().join("man").to_str().unwrap()])
+        .refused(&["tailcut-run.1", "a symbolic link"]);
     assert_eq!(std::fs::read_to_string(&mine).unwrap(), "mine");
 }

@@ -145,7 +145,9 @@ fn without_checks_it_is_a_comparison() {
 fn a_band_is_finite_and_not_negative() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("small.toml");
-    for (limit, said) in [("-5", "-5 % is negative"), ("nan", "`NaN` is no limit"), ("inf", "`inf` is no limit")] {
+    for (limit, said) in
+        [("-5", "-5 % is negative"), ("nan", "`NaN` is no limit"), ("inf", "`inf` is no limit")]
+    {
         std::fs::write(&file, SMALL.replace("relative = 10", &format!("relative = {limit}"))).unwrap();
         tailcut(&["reproduce", file.to_str().unwrap()]).refused(&["small.toml", "band", said]);
     }

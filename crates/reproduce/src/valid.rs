@@ -342,7 +342,9 @@ fn check_band(b: &Band, published: Option<f64>) -> Result<(), String> {
         return Err(format!("`{limit}` is no limit: give a finite number"));
     }
     if let Some(percent) = b.relative.filter(|percent| *percent < 0.0) {
-        return Err(format!("relative: {percent} % is negative: give the width in both directions, from 0 % on"));
+        return Err(format!(
+            "relative: {percent} % is negative: give the width in both directions, from 0 % on"
+        ));
     }
     if b.at_least.zip(b.at_most).is_some_and(|(least, most)| least > most) {
         return Err("at_least is above at_most".to_string());

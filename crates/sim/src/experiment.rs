@@ -3,9 +3,7 @@
 use crate::cache::Locks;
 use crate::host::{Host, RunError};
 use crate::measure::{MeasureError, MeasureOptions, RunOutcome, Sink, SinkError, measure, measured_from};
-use crate::precondition::{
-    Past, PastError, PastKind, Preconditioned, Snapshots, free_extents, is_uniform,
-};
+use crate::precondition::{Past, PastError, PastKind, Preconditioned, Snapshots, free_extents, is_uniform};
 use crate::timeline::{Covered, Recorder, Tracks, Window};
 use crate::watch::Watch;
 use std::collections::BTreeMap;
@@ -163,8 +161,8 @@ impl Experiment<'_> {
             capacities.push(device.capacity().clone());
             capacity = capacity.min(device.host_bytes());
             for run in 1..self.runs {
-                let bytes = Drive::<()>::host_bytes_of(&scheme.config, self.drive_seed(run))
-                    .map_err(refuse)?;
+                let bytes =
+                    Drive::<()>::host_bytes_of(&scheme.config, self.drive_seed(run)).map_err(refuse)?;
                 capacity = capacity.min(bytes);
             }
         }

@@ -52,9 +52,8 @@ pub fn lifetime(eraser: &Eraser, requirement: u32) -> Lifetime {
 
 /// As [`lifetime`]; `None` once `stopped` returns true, which is asked before each block.
 pub fn lifetime_unless(eraser: &Eraser, requirement: u32, stopped: &dyn Fn() -> bool) -> Option<Lifetime> {
-    let of_block = |block| {
-        (!stopped()).then(|| end_of(eraser, &eraser.chip().nature(BlockId(block)), requirement))
-    };
+    let of_block =
+        |block| (!stopped()).then(|| end_of(eraser, &eraser.chip().nature(BlockId(block)), requirement));
     let ends: Vec<End> = (0..BLOCKS).map(of_block).collect::<Option<_>>()?;
     Some(lives_of(eraser, &ends))
 }

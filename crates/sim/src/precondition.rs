@@ -249,7 +249,8 @@ impl Past<'_> {
             if !stored && shared.left > 0 {
                 let mut held = Vec::new();
                 // Memory takes what is written, so that it fails only when the run is stopped.
-                let copied = device.save_aged(key, &report, &mut Watched { stream: &mut held, watch: self.watch });
+                let copied =
+                    device.save_aged(key, &report, &mut Watched { stream: &mut held, watch: self.watch });
                 shared.held = copied.is_ok().then_some(held);
             }
             self.tell(report, past);

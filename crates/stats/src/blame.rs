@@ -210,8 +210,9 @@ mod tests {
     #[test]
     fn long_times_sum_to_exactly_the_mean() {
         for shift in [0, 20, 32, 43, 52, 60] {
-            let all: Vec<Ledger> =
-                (1..8u64).map(|i| ledger(&[(1, (i * 7 << shift) / 9), (5, (1 << shift) / i + i), (8, i)])).collect();
+            let all: Vec<Ledger> = (1..8u64)
+                .map(|i| ledger(&[(1, (i * 7 << shift) / 9), (5, (1 << shift) / i + i), (8, i)]))
+                .collect();
             let blame = table(&all).above(0.0).unwrap();
             let forward: f64 = blame.causes.iter().map(|c| c.1).sum();
             let backward: f64 = blame.causes.iter().rev().map(|c| c.1).sum();

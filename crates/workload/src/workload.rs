@@ -175,7 +175,8 @@ impl WorkloadSpec {
             if text != "-" && !path.is_file() && !path.is_dir() {
                 return Err(WorkloadError::NotAFile { path: text.to_string() });
             }
-            let file = if text == "-" { TraceFile::standard_input(&replay.options)? } else { TraceFile::from(path) };
+            let file =
+                if text == "-" { TraceFile::standard_input(&replay.options)? } else { TraceFile::from(path) };
             match job_file(&file)? {
                 Some(job) => JobSet::from_job_file(&file.name(), &job)?,
                 None => return Ok(WorkloadSpec::Trace(Box::new(TraceSpec::new(file, replay)?))),

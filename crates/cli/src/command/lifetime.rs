@@ -42,11 +42,7 @@ pub fn run(args: &LifetimeArgs) -> Result<(), CliError> {
 }
 
 /// Show the lives of the schemes that have ended, and say whether others are missing.
-fn show(
-    partial: bool,
-    nothing: bool,
-    shown: impl FnOnce() -> Result<(), CliError>,
-) -> Result<(), CliError> {
+fn show(partial: bool, nothing: bool, shown: impl FnOnce() -> Result<(), CliError>) -> Result<(), CliError> {
     if !partial {
         return shown();
     }

@@ -41,18 +41,30 @@ pub fn of_schemes(args: &RunArgs, resolved: &[(String, Resolved)]) -> Result<Vec
         if let Ok(files) = resolve(&args.device, &[name], &args.layers.config, &none) {
             args.layers.set.iter().filter_map(|set| switched(set, &files, with)).for_each(&mut say);
         }
-        with.entries.iter().filter(|e| is_of_user(e, args)).filter_map(|e| unread(e, with)).for_each(&mut say);
+        with.entries
+            .iter()
+            .filter(|e| is_of_user(e, args))
+            .filter_map(|e| unread(e, with))
+            .for_each(&mut say);
     }
     Ok(lines)
 }
 
 /// The lines about what all schemes share.
-pub fn of_plan(args: &RunArgs, resolved: &[(String, Resolved)], experiment: &Experiment, plan: &Plan) -> Vec<String> {
+pub fn of_plan(
+    args: &RunArgs,
+    resolved: &[(String, Resolved)],
+    experiment: &Experiment,
+    plan: &Plan,
+) -> Vec<String> {
     let mut lines = Vec::new();
     let free = resolved.iter().filter_map(|(_, r)| r.entry("age.free")).find(|e| is_of_user(e, args));
     if let Some(free) = free.filter(|_| plan.past != PastKind::Scattered) {
         let past = plan.past.name();
-        lines.push(format!("{}: only the past `scattered` reads age.free, and the past is {past}", free.layer));
+        lines.push(format!(
+            "{}: only the past `scattered` reads age.free, and the past is {past}",
+            free.layer
+        ));
     }
     let users = plan.capacities.iter().map(|c| c.user);
     if let Some((least, most)) = users.clone().min().zip(users.max()).filter(|(least, most)| least != most) {
@@ -112,8 +124,9 @@ fn switched(set: &str, before: &Resolved, with: &Resolved) -> Option<String> {
         return None;
     };
     let (was, is) = (member(before, family)?, member(with, family)?);
-    (was != is && is == named)
-        .then(|| format!("--set {set} also makes {is} the member of policy.{family}; without it, it is {was}"))
+    (was != is && is == named).then(|| {
+        format!("--set {set} also makes {is} the member of policy.{family}; without it, it is {was}")
+    })
 }
 
 /// Whether the user has set a value by an option.

@@ -193,14 +193,18 @@ mod tests {
     fn an_endless_input_with_a_limit_is_read_as_far_as_needed() {
         for limit in [1, 1000, 100_000] {
             let options = TraceOptions { limit: Some(limit), ..TraceOptions::default() };
-            let spooled = TraceFile::spool(&mut Endless { line: 0, rest: vec![], given: 0 }, &options).unwrap();
+            let spooled =
+                TraceFile::spool(&mut Endless { line: 0, rest: vec![], given: 0 }, &options).unwrap();
             let mut reader = TraceReader::open(&spooled, &options).unwrap();
             let mut read = Vec::new();
             while let Some(record) = reader.next_record().unwrap() {
                 read.push(record.time);
             }
             assert_eq!(read.len() as u64, limit);
-            assert!(read.iter().zip(0u64..).all(|(&time, i)| time == i * 100_000), "in order, and none is missing");
+            assert!(
+                read.iter().zip(0u64..).all(|(&time, i)| time == i * 100_000),
+                "in order, and none is missing"
+            );
         }
     }
 }

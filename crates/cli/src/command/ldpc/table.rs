@@ -8,8 +8,8 @@ use crate::terminal::{catch_interrupts, print};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use tailcut_report::regular::regular;
 use tailcut_ldpc::{Plan, Schedule, Table};
+use tailcut_report::regular::regular;
 
 /// Measure a table, and print it or write it to a file.
 pub fn run(args: &TableArgs) -> Result<(), CliError> {
@@ -45,7 +45,8 @@ struct Output {
 
 impl Output {
     fn new(to: &Path, force: bool) -> Result<Output, CliError> {
-        let exists = regular(to).map_err(|e| CliError::Input(format!("cannot write {}: {e}", to.display())))?;
+        let exists =
+            regular(to).map_err(|e| CliError::Input(format!("cannot write {}: {e}", to.display())))?;
         if exists && !force {
             let text = format!("{} exists already: name another file, or give --force", to.display());
             return Err(CliError::Input(text));
