@@ -97,6 +97,9 @@ fn json_has_the_checks_and_the_report_keeps_other_sections() {
     let verdicts: Vec<&str> = checks.iter().map(|c| c["verdict"].as_str().unwrap()).collect();
     assert_eq!(verdicts, ["in_band", "out_of_band"]);
     assert_eq!(checks[0]["value"], 1.0);
+    let run = &json["experiments"][0]["runs"][0];
+    assert_eq!((run["name"].as_str(), run["schemes"][1]["name"].as_str()), (Some("mix"), Some("rps")));
+    assert_eq!(run["schemes"][0]["read"]["total_ios"], 2000);
     let text = std::fs::read_to_string(&report).unwrap();
     let total =
         "**5 published values that the model could miss: 4 in band, 1 out. 1 orders: 1 in band, 0 out.";
@@ -179,6 +182,11 @@ fn a_report_is_written_over_no_other_file() {
     report(&at("new.md")).ok();
     let first = std::fs::read_to_string(at("new.md")).unwrap();
     assert!(first.starts_with("# Reproduction") && first.contains("test/small"), "{first}");
+    // It is about the user's file, and not about the documents of the repository.
+    assert!(
+        !first.contains("docs/") && !first.contains("experiments/") && first.contains("four kinds"),
+        "{first}"
+    );
     report(&at("new.md")).ok();
     // What only looks like a picture stays.
     std::fs::write(at("figures/test-small-mine.svg"), "mine").unwrap();

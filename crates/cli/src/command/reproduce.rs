@@ -8,6 +8,7 @@ use crate::terminal::{Terminal, catch_interrupts, interrupt, print};
 use serde::Serialize;
 use std::path::Path;
 use tailcut_report::regular::{regular, replace};
+use tailcut_report::summary::Scheme;
 use tailcut_reproduce::search::Rating;
 use tailcut_reproduce::{
     Experiment, Options, Outcome, Results, Tally, list, markdown, reproduce as run_one, text,
@@ -167,10 +168,22 @@ struct JsonExperiment<'a> {
     quick: bool,
     seconds: f64,
     checks: &'a [Outcome],
+    runs: Vec<JsonRun<'a>>,
     #[serde(skip_serializing_if = "<[Outcome]>::is_empty")]
     expected: &'a [Outcome],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     searches: Vec<JsonSearch<'a>>,
+}
+
+/// What a run has measured: the schemes as in `summary.json`, without their series.
+#[derive(Serialize)]
+struct JsonRun<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    warnings: &'a [String],
+    schemes: Vec<Scheme>,
 }
 
 #[derive(Serialize)]
@@ -186,6 +199,16 @@ fn json(experiments: &[Experiment], all: &[Results]) -> String {
         quick: r.quick,
         seconds: r.seconds,
         checks: &r.outcomes,
+        runs: r
+            .runs
+            .iter()
+            .map(|run| JsonRun {
+                name: &run.name,
+                missing: run.missing.as_deref(),
+                warnings: &run.warnings,
+                schemes: run.schemes.iter().map(|s| Scheme { series: Vec::new(), ..s.clone() }).collect(),
+            })
+            .collect(),
         expected: &r.expected,
         searches: r
             .searches
