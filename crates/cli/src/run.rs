@@ -103,7 +103,8 @@ fn write(
     finished: &Finished,
 ) -> Result<String, CliError> {
     let path = folder.path().display().to_string();
-    files::write(folder, resolved, finished)?;
+    // The folder was fit when the run began: what is wrong now is not the input.
+    files::write(folder, resolved, finished).map_err(|e| CliError::Failed(e.to_string()))?;
     Ok(path)
 }
 

@@ -189,6 +189,7 @@ fn a_report_is_written_over_no_other_file() {
     );
     report(&at("new.md")).ok();
     // What only looks like a picture stays.
+    std::fs::create_dir_all(at("figures")).unwrap();
     std::fs::write(at("figures/test-small-mine.svg"), "mine").unwrap();
     report(&at("new.md")).ok();
     assert_eq!(std::fs::read_to_string(at("figures/test-small-mine.svg")).unwrap(), "mine");
