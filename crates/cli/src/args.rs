@@ -83,10 +83,14 @@ pub struct RunArgs {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Number of runs of each scheme, with consecutive seeds
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, default_value_t = 1, value_parser = whole::<u32>(1, 1000))]
     pub runs: u32,
+    /// Let all --runs begin with one aged drive, that of the first seed: they differ in their requests, and not in
+    /// their bad blocks and in how they were aged
+    #[arg(long)]
+    pub one_drive: bool,
     /// Number of runs at the same time; by default one per processor
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_parser = whole::<u32>(1, 1024))]
     pub threads: Option<u32>,
     /// The drive's past: none, sequential, steady or scattered; by default the workload and
     /// age.free decide
@@ -141,7 +145,7 @@ pub struct OutputArgs {
     #[arg(long)]
     pub json: bool,
     /// Explain this many of the slowest reads and writes one by one
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(0, usize::MAX))]
     pub list_slowest: Option<usize>,
     /// Also write every request with its account to requests.parquet
     #[arg(long, requires = "out")]
@@ -179,13 +183,13 @@ pub struct TraceArgs {
     #[arg(long, value_name = "UNIT")]
     pub time_unit: Option<TimeUnit>,
     /// Divide arrival times by this factor: 10 gives ten times the rate
-    #[arg(long, value_name = "F")]
+    #[arg(long, value_name = "F", value_parser = positive)]
     pub rate_scale: Option<f64>,
     /// Multiply sizes by this factor
-    #[arg(long, value_name = "F")]
+    #[arg(long, value_name = "F", value_parser = positive)]
     pub size_scale: Option<f64>,
     /// Use only the first N requests (of each lap)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1, u64::MAX))]
     pub limit: Option<u64>,
     /// Use only requests from this time of the trace on; the replay starts there
     #[arg(long, value_name = "TIME", value_parser = time_ns)]
@@ -210,10 +214,10 @@ pub struct TraceArgs {
 #[command(next_help_heading = "Replay of traces")]
 pub struct ReplayArgs {
     /// Replay the trace this many times, with addresses shifted from lap to lap
-    #[arg(long = "loop", value_name = "N")]
+    #[arg(long = "loop", value_name = "N", value_parser = whole::<u32>(1, u32::MAX))]
     pub laps: Option<u32>,
     /// Ignore timestamps and keep this many requests outstanding
-    #[arg(long, value_name = "QD", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "QD", value_parser = whole::<u32>(1, u32::MAX), conflicts_with = "rate_scale")]
     pub closed_loop: Option<u32>,
     /// How several devices of a trace share the drive
     #[arg(long, value_enum)]
@@ -311,7 +315,7 @@ pub struct LifetimeArgs {
     pub scheme: Vec<String>,
     /// Raw bit errors of a KiB at the stated retention that end a block's life; by default
     /// `erase.worn_errors` of the device
-    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(0..=8192))]
+    #[arg(long, value_name = "BITS", value_parser = whole::<u32>(0, 8192))]
     pub requirement: Option<u32>,
     /// Run this workload on each scheme's drive until the drive is read-only, instead of ageing
     /// blocks alone
@@ -319,17 +323,17 @@ pub struct LifetimeArgs {
     pub workload: Option<String>,
     /// With a workload: program/erase cycles that each erase stands for. With N a life takes N times less, but
     /// the result differs
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000), requires = "workload")]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1, 10_000), requires = "workload")]
     pub cycles_per_erase: u32,
     /// With a workload: of N + 1 program/erase cycles measure one. One is a warm-up, and the others pass without
     /// timing, by overwrites as the workload's: the blocks wear, and are retired in the next cycle of the run
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000), requires = "workload")]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>(0, 1_000), requires = "workload")]
     pub untimed_cycles: u32,
     /// With a workload: a row for each so many program/erase cycles, on average over the blocks
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=1_000_000), requires = "workload")]
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = whole::<u32>(1, 1_000_000), requires = "workload")]
     pub stage: u32,
     /// Runs at the same time; by default one for each processor
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_parser = whole::<u16>(1, 1024))]
     pub threads: Option<u16>,
     /// Seed of every random stream
     #[arg(long, default_value_t = 1)]
@@ -427,7 +431,7 @@ pub struct ReproduceArgs {
     #[arg(long)]
     pub strict: bool,
     /// Number of runs at the same time; by default one per processor
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_parser = whole::<u32>(1, 1024))]
     pub threads: Option<u32>,
     /// Neither read aged drives from the cache folder nor store them there
     #[arg(long)]
@@ -447,7 +451,7 @@ pub struct BenchArgs {
     pub tiny: bool,
     /// Run each benchmark this many times in processes of their own, all benchmarks in turn, and
     /// print medians; with --against 5 by default
-    #[arg(long, value_name = "TIMES", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "TIMES", value_parser = whole::<u32>(1, 1000))]
     pub repeat: Option<u32>,
     /// Compare with another build of tailcut: run it and this one pair by pair, and print the ratio
     /// of their times
@@ -458,7 +462,7 @@ pub struct BenchArgs {
 #[derive(Debug, Args)]
 pub struct DemoArgs {
     /// Requests for each scheme
-    #[arg(long, default_value_t = 1_500_000, hide = true, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 1_500_000, hide = true, value_parser = whole::<u64>(1, u64::MAX))]
     pub requests: u64,
 }
 
@@ -472,6 +476,17 @@ fn length(text: &str) -> Result<Span, String> {
         };
     }
     length_ns(text).map(Span)
+}
+
+/// A parser of whole numbers in a range.
+pub(crate) fn whole<T>(least: T, most: T) -> impl Fn(&str) -> Result<T, String> + Clone
+where
+    T: Copy + std::str::FromStr + PartialOrd + std::fmt::Display + Send + Sync + 'static,
+{
+    move |text| {
+        let value = text.parse::<T>().ok().filter(|value| (least..=most).contains(value));
+        value.ok_or_else(|| format!("it must be a whole number from {least} to {most}"))
+    }
 }
 
 fn positive(text: &str) -> Result<f64, String> {

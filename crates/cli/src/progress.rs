@@ -17,6 +17,9 @@ const PARTS: u64 = 1000;
 /// a long run still works.
 pub const EVERY: Duration = Duration::from_secs(10);
 
+/// How long the pace is measured before the first estimate. An estimate that is wrong by less stays.
+const FIRST: Duration = Duration::from_secs(5);
+
 /// Follows an experiment and passes on Ctrl-C.
 pub struct Progress {
     bar: Option<ProgressBar>,
@@ -38,6 +41,10 @@ struct State {
     /// When the first completed part was seen, and how many parts were complete then. The
     /// time left is estimated from there, so that ageing is not counted as slow requests.
     counted: Option<(Instant, u64)>,
+    /// The pace is measured for this long before an end is estimated from it.
+    patience: Duration,
+    /// The first estimate since then: when it was made, and the end that it gave.
+    said: Option<(Instant, Instant)>,
     told: Instant,
 }
 
@@ -97,7 +104,14 @@ impl Progress {
 
 impl State {
     fn new(tasks: usize, now: Instant) -> State {
-        State { tasks: vec![Task::default(); tasks], started: now, counted: None, told: now }
+        State {
+            tasks: vec![Task::default(); tasks],
+            started: now,
+            counted: None,
+            patience: FIRST,
+            said: None,
+            told: now,
+        }
     }
 
     /// Whether a line is due. If it is, the next one is due after another interval.
@@ -119,7 +133,7 @@ impl State {
     }
 
     /// The progress in words; unknown figures are left out.
-    fn text(&self, task: usize, now: Instant) -> String {
+    fn text(&mut self, task: usize, now: Instant) -> String {
         let parts: u64 = self.tasks.iter().map(|t| t.parts).sum();
         let all = PARTS * self.tasks.len() as u64;
         let done: u64 = self.tasks.iter().map(|t| t.done).sum();
@@ -132,14 +146,41 @@ impl State {
             _ => format!("{} requests", tailcut_report::text::rate(done as f64)),
         };
         text += &format!(", {}", seconds(now.duration_since(self.started).as_secs_f64()));
-        let left = self.counted.and_then(|(since, from)| {
-            let passed = now.duration_since(since).as_secs_f64();
-            (parts > from && passed > 0.0).then(|| passed * (all - parts) as f64 / (parts - from) as f64)
-        });
-        if let Some(left) = left {
+        if let Some(left) = self.left(parts, all, now) {
             text += &format!(", about {} left", seconds(left));
         }
         text
+    }
+
+    /// The seconds left by the pace so far. An estimate that has been wrong by more than half is withdrawn: the
+    /// pace is then measured anew, for as long as all has taken so far, before there is another.
+    fn left(&mut self, parts: u64, all: u64, now: Instant) -> Option<f64> {
+        let (since, from) = self.counted?;
+        let passed = now.duration_since(since);
+        if parts <= from || passed < self.patience {
+            // While nothing is completed, an end that was promised comes no nearer.
+            let late = self.said.is_some_and(|(at, end)| now > end + end.duration_since(at) / 2);
+            if late {
+                self.withdraw(parts, now);
+            }
+            return None;
+        }
+        let left = passed.as_secs_f64() * (all - parts) as f64 / (parts - from) as f64;
+        let left = left.min(1e9);
+        let end = now + Duration::from_secs_f64(left);
+        let (at, first) = *self.said.get_or_insert((now, end));
+        let wrong = end.max(first).duration_since(end.min(first));
+        if wrong > first.duration_since(at) / 2 && wrong > FIRST {
+            self.withdraw(parts, now);
+            return None;
+        }
+        Some(left)
+    }
+
+    fn withdraw(&mut self, parts: u64, now: Instant) {
+        self.counted = Some((now, parts));
+        self.patience = now.duration_since(self.started);
+        self.said = None;
     }
 }
 
@@ -209,6 +250,50 @@ mod tests {
         // 400 of 2,000 parts in ten seconds: the other 1,400 take 35 s.
         state.tasks[1].parts = 600;
         assert_eq!(state.text(1, at(40)), "30 %, 1.50M requests, 40 s, about 35 s left");
+    }
+
+    #[test]
+    fn an_estimate_that_was_wrong_by_half_is_withdrawn() {
+        let start = Instant::now();
+        let at = |s: u64| start + Duration::from_secs(s);
+        let mut state = State::new(1, start);
+        let mut said = |s: u64, parts: u64| {
+            state.tasks[0].parts = parts;
+            state.parts(at(s));
+            let text = state.text(0, at(s));
+            text.split_once("about ").map(|(_, left)| left.to_string())
+        };
+        // Too early for a pace.
+        assert_eq!(said(1, 10), None);
+        assert_eq!(said(3, 30), None);
+        // 90 parts in 9 s: the other 900 take 90 s.
+        assert_eq!(said(10, 100).as_deref(), Some("90 s left"));
+        assert_eq!(said(20, 190).as_deref(), Some("86 s left"));
+        // The pace falls; at some time the first estimate has proved wrong, and none is made for as long again.
+        assert!(said(30, 240).is_some());
+        let gone: Vec<u64> = (31..100).filter(|&s| said(s, 240 + (s - 30)).is_none()).collect();
+        assert!(gone[0] < 60 && gone.len() as u64 >= gone[0], "{gone:?}");
+        // The new one is by the new pace: a part a second.
+        let text = said(200, 410).expect("an estimate");
+        assert_eq!(text, "590 s left");
+    }
+
+    #[test]
+    fn an_end_that_has_passed_is_no_estimate() {
+        let start = Instant::now();
+        let at = |s: u64| start + Duration::from_secs(s);
+        let mut state = State::new(2, start);
+        let mut said = |s: u64, parts: u64| {
+            state.tasks[0].parts = parts;
+            state.parts(at(s));
+            state.text(0, at(s)).contains("left")
+        };
+        assert!(!said(1, 100));
+        assert!(said(11, 900));
+        // The first run has ended, and the second ages its drive: the time left does not count up.
+        assert!(said(13, 1000));
+        let up = (14..600).filter(|&s| said(s, 1000)).count();
+        assert!(up < 30, "it was said for {up} seconds in which nothing was completed");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod describe;
 mod files;
+mod settings;
 mod sink;
 mod summary;
 mod timeline;
@@ -17,7 +18,7 @@ use crate::progress::Progress;
 use crate::terminal::{Terminal, catch_interrupts, print};
 use tailcut_config::{Resolved, workload_preset};
 use tailcut_report::{OutputFolder, erases, faults, jobs, senses, tables};
-use tailcut_sim::{Cache, Experiment, Plan, SchemeSpec, Snapshots};
+use tailcut_sim::{Cache, Experiment, ExperimentError, Plan, SchemeSpec, Snapshots};
 use tailcut_units::Span;
 use tailcut_workload::{TraceReplay, WorkloadSpec};
 
@@ -42,19 +43,23 @@ pub fn threads() -> usize {
 pub fn run(args: &RunArgs) -> Result<(), CliError> {
     let terminal = Terminal::new(args.output.json);
     let resolved = resolve_schemes(args)?;
+    let mut lines = settings::of_schemes(args, &resolved)?;
     let workload = workloads(args)?;
     let experiment = Experiment {
         schemes: schemes(&resolved),
         workload: &workload,
         seed: args.seed,
         runs: args.runs,
+        one_past: args.one_drive,
         past: args.precondition,
         snapshots: snapshots(args)?,
         threads: args.threads.map_or_else(threads, |n| n as usize),
         fine: args.output.series_parquet.map(Span),
         timeline: args.output.timeline,
     };
-    let plan = experiment.plan()?;
+    let mut plan = experiment.plan().map_err(|e| placed(e, &resolved))?;
+    lines.extend(settings::of_plan(args, &resolved, &experiment, &plan));
+    plan.warnings.splice(0..0, lines);
     if args.snapshot.is_some() && !plan.past.is_kept() {
         let past = plan.past.name();
         return Err(CliError::Input(format!(
@@ -68,27 +73,45 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
         Some(path) => Some(OutputFolder::prepare(path, args.output.force)?),
         None => None,
     };
-    terminal.text(&plan_text(&args.device, &experiment, &plan))?;
+    // A reader that leaves, or a full disk behind standard output, costs no result that goes to a folder.
+    let mut told = terminal.text(&plan_text(&args.device, &experiment, &plan));
+    if folder.is_none() {
+        told = Ok(told?);
+    }
     for warning in &plan.warnings {
         terminal.warn(warning);
     }
     let mut finished = execute(&experiment, &plan, args, folder.as_mut())?;
     finished.configured(&resolved)?;
-    report(args, terminal, &experiment, &plan, &finished)?;
-    if let Some(folder) = folder {
-        let path = folder.path().display().to_string();
-        files::write(folder, &resolved, &finished)?;
-        terminal.text(&format!(
+    // Files come before tables, and JSON comes whether or not the files could be written.
+    let written = folder.map(|folder| write(folder, &resolved, &finished)).transpose();
+    told = told.and_then(|()| report(args, terminal, &experiment, &plan, &finished));
+    if let Ok(Some(path)) = &written {
+        let text = format!(
             "\nwritten to {path}; `tailcut explain {path}` shows what the slowest requests waited for\n"
-        ))?;
+        );
+        told = told.and_then(|()| terminal.text(&text));
     }
     if args.output.json {
-        print(&finished.summary.to_json())?;
+        told = told.and(print(&finished.summary.to_json()));
     }
+    written?;
     if finished.summary.partial {
         return Err(CliError::Failed("interrupted: the results are partial".into()));
     }
-    Ok(())
+    told
+}
+
+/// Write all files of a run; returns the folder's name.
+fn write(
+    folder: OutputFolder,
+    resolved: &[(String, Resolved)],
+    finished: &Finished,
+) -> Result<String, CliError> {
+    let path = folder.path().display().to_string();
+    // The folder was fit when the run began: what is wrong now is not the input.
+    files::write(folder, resolved, finished).map_err(|e| CliError::Failed(e.to_string()))?;
+    Ok(path)
 }
 
 /// Run the experiment and summarise its results.
@@ -151,14 +174,27 @@ fn resolve_schemes(args: &RunArgs) -> Result<Vec<(String, Resolved)>, CliError> 
     Ok(resolved)
 }
 
+/// The error of a plan, with the place of the value that is wrong if the user has set it.
+fn placed(error: ExperimentError, resolved: &[(String, Resolved)]) -> CliError {
+    if let ExperimentError::Config { scheme, problem } = &error {
+        let of_scheme = resolved.iter().find(|(name, _)| name == scheme);
+        let entry = of_scheme.and_then(|(_, r)| r.entry(&problem.key));
+        if let Some(place) = entry.and_then(|e| e.place.as_ref()) {
+            return CliError::Input(format!("{place}: {error}"));
+        }
+    }
+    error.into()
+}
+
 fn schemes(resolved: &[(String, Resolved)]) -> Vec<SchemeSpec> {
     resolved.iter().map(|(name, r)| SchemeSpec { name: name.clone(), config: r.config.clone() }).collect()
 }
 
 fn snapshots(args: &RunArgs) -> Result<Snapshots, CliError> {
     Ok(match &args.snapshot {
-        Some(_) if args.runs > 1 => {
-            let text = "--snapshot holds one aged drive, but each of several --runs has its own";
+        Some(_) if args.runs > 1 && !args.one_drive => {
+            let text =
+                "--snapshot holds one aged drive, but each of several --runs has its own: add --one-drive";
             return Err(CliError::Input(text.into()));
         }
         Some(path) => Snapshots::File(path.clone()),

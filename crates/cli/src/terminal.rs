@@ -69,6 +69,16 @@ pub fn catch_interrupts() {
     });
 }
 
+/// From now on a file that reaches the limit of its size (`ulimit -f`) is an error of the write, and does not end the
+/// program without a word.
+pub fn full_files_are_errors() {
+    #[cfg(unix)]
+    {
+        // What the flag says is of no use: the write fails too. Without a handler the program ends by the signal.
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Default::default());
+    }
+}
+
 /// Whether Ctrl-C was pressed.
 pub fn interrupted() -> bool {
     STOP.is_raised()

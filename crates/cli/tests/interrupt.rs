@@ -226,3 +226,30 @@ fn without_a_terminal_a_line_is_said_every_ten_seconds() {
     assert!(lines[0].contains("requests") && lines[0].contains(" s"), "{said}");
     assert!(!lines[0].contains("about 0"), "{said}");
 }
+
+#[test]
+fn a_demonstration_and_lives_stop_with_what_they_have() {
+    let dir = tempfile::tempdir().unwrap();
+    let child = start(dir.path(), &["demo", "--requests", "400000000"]);
+    uses(&child, 6.0);
+    let (code, said) = stop(child, Duration::from_millis(500), "INT");
+    assert_eq!((code, said.contains("interrupted")), (Some(1), true), "{said}");
+    let lives = ["lifetime", "tlc-3d", "--workload", "randwrite,bs=16k,number_ios=4000000000,norandommap"];
+    let mut child = start(dir.path(), &[&lives[..], &["--scheme", "ispe", "--json"]].concat());
+    uses(&child, 6.0);
+    let mut out = child.stdout.take().unwrap();
+    let (code, said) = stop(child, Duration::from_millis(500), "TERM");
+    assert_eq!((code, said.contains("interrupted")), (Some(1), true), "{said}");
+    let mut text = String::new();
+    out.read_to_string(&mut text).unwrap();
+    if !text.is_empty() {
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(json["partial"], true, "{text}");
+    }
+    // Blocks alone take less than a second a scheme; many schemes take longer.
+    let many = ["ispe"; 200].join(",");
+    let child = start(dir.path(), &["lifetime", "tlc-3d", "--scheme", &many]);
+    uses(&child, 0.5);
+    let (code, said) = stop(child, Duration::from_millis(300), "INT");
+    assert_eq!((code, said.contains("interrupted")), (Some(1), true), "{said}");
+}

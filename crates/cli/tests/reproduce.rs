@@ -89,7 +89,7 @@ fn a_miss_is_a_result_and_with_strict_a_failure() {
 fn json_has_the_checks_and_the_report_keeps_other_sections() {
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("report.md");
-    let other = "<!-- begin atc19/fig4 | values 3/0, calibrated 0/0, orders 1/0, structural 0/0, not comparable 0, full size only 0 -->\n## atc19/fig4: x\n\nkept\n<!-- end atc19/fig4 -->\n";
+    let other = "# Reproduction\n\n<!-- begin atc19/fig4 | values 3/0, calibrated 0/0, orders 1/0, structural 0/0, not comparable 0, full size only 0 -->\n## atc19/fig4: x\n\nkept\n<!-- end atc19/fig4 -->\n";
     std::fs::write(&report, other).unwrap();
     let out = run(folder.path(), &["--json", "--report", report.to_str().unwrap()]).ok();
     let json: Value = serde_json::from_str(&out).unwrap();
@@ -97,6 +97,9 @@ fn json_has_the_checks_and_the_report_keeps_other_sections() {
     let verdicts: Vec<&str> = checks.iter().map(|c| c["verdict"].as_str().unwrap()).collect();
     assert_eq!(verdicts, ["in_band", "out_of_band"]);
     assert_eq!(checks[0]["value"], 1.0);
+    let run = &json["experiments"][0]["runs"][0];
+    assert_eq!((run["name"].as_str(), run["schemes"][1]["name"].as_str()), (Some("mix"), Some("rps")));
+    assert_eq!(run["schemes"][0]["read"]["total_ios"], 2000);
     let text = std::fs::read_to_string(&report).unwrap();
     let total =
         "**5 published values that the model could miss: 4 in band, 1 out. 1 orders: 1 in band, 0 out.";
@@ -133,6 +136,74 @@ fn without_checks_it_is_a_comparison() {
     }
     assert!(!text.contains("| check |"), "{text}");
     go(SMALL.to_string()).refused(&["test/small has published values and composed/small has none"]);
+    for wrong in ["nan..3", "1..inf", "4..3"] {
+        let column = format!("columns = [\"read.mean us in {wrong}\"]");
+        go(format!("{head}{variants}{table}{column}")).refused(&["table `Both`", "is not a range"]);
+    }
     go(format!("{head}{variants}{table}columns = [\"left.p42\"]")).refused(&["table `Both`", "left.p42"]);
     go(format!("{head}{variants}{table}columns = [\"waf @ max\"]")).refused(&["no run `max`"]);
+}
+
+#[test]
+fn a_band_is_finite_and_not_negative() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("small.toml");
+    for (limit, said) in
+        [("-5", "-5 % is negative"), ("nan", "`NaN` is no limit"), ("inf", "`inf` is no limit")]
+    {
+        std::fs::write(&file, SMALL.replace("relative = 10", &format!("relative = {limit}"))).unwrap();
+        tailcut(&["reproduce", file.to_str().unwrap()]).refused(&["small.toml", "band", said]);
+    }
+    std::fs::write(&file, SMALL.replace("published = 1\n", "published = nan\n")).unwrap();
+    tailcut(&["reproduce", file.to_str().unwrap()]).refused(&["small.toml", "published: `NaN`"]);
+}
+
+/// A report replaces a report, and nothing else.
+#[cfg(unix)]
+#[test]
+fn a_report_is_written_over_no_other_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let report = |path: &Path| run(folder.path(), &["--quick", "--report", path.to_str().unwrap()]);
+    let notes = "# Notes\n\nmine\n";
+    std::fs::write(at("notes.md"), notes).unwrap();
+    let marked = format!("{notes}<!-- begin atc19/fig4 | x -->\n<!-- end atc19/fig4 -->\n");
+    std::fs::write(at("marked.md"), &marked).unwrap();
+    for (name, text) in [("notes.md", notes), ("marked.md", marked.as_str()), ("small.toml", SMALL)] {
+        report(&at(name)).refused(&[name, "no report", "--report"]);
+        assert_eq!(std::fs::read_to_string(at(name)).unwrap(), text);
+    }
+    report(Path::new("/dev/null")).refused(&["/dev/null", "a device"]);
+    std::os::unix::fs::symlink(at("notes.md"), at("link.md")).unwrap();
+    report(&at("link.md")).refused(&["link.md", "a symbolic link"]);
+    report(&at("none/report.md")).refused(&["none/report.md"]);
+    assert_eq!(std::fs::read_to_string(at("notes.md")).unwrap(), notes);
+    // A new file, then the file that it wrote.
+    report(&at("new.md")).ok();
+    let first = std::fs::read_to_string(at("new.md")).unwrap();
+    assert!(first.starts_with("# Reproduction") && first.contains("test/small"), "{first}");
+    // It is about the user's file, and not about the documents of the repository.
+    assert!(
+        !first.contains("docs/") && !first.contains("experiments/") && first.contains("four kinds"),
+        "{first}"
+    );
+    report(&at("new.md")).ok();
+    // What only looks like a picture stays.
+    std::fs::create_dir_all(at("figures")).unwrap();
+    std::fs::write(at("figures/test-small-mine.svg"), "mine").unwrap();
+    report(&at("new.md")).ok();
+    assert_eq!(std::fs::read_to_string(at("figures/test-small-mine.svg")).unwrap(), "mine");
+}
+
+/// The results are shown, also as JSON, if the report cannot be written in the end.
+#[cfg(unix)]
+#[test]
+fn a_report_that_cannot_be_written_loses_no_result() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("figures"), "a file where the pictures go").unwrap();
+    let report = folder.path().join("new.md");
+    let ended = run(folder.path(), &["--json", "--report", report.to_str().unwrap()]);
+    assert!(ended.code != Some(0) && ended.err.contains("figures"), "{}", ended.err);
+    let json: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(json["experiments"][0]["checks"][0]["value"], 1.0);
 }

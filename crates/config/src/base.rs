@@ -7,6 +7,9 @@ use crate::resolve::{load_file, load_preset};
 use crate::tree::{Data, Tree};
 use std::path::{Path, PathBuf};
 
+/// The most bases below one another.
+const MOST_BASES: usize = 32;
+
 /// The key, beside `description`.
 pub(crate) const BASE: &str = "base";
 
@@ -46,6 +49,10 @@ fn load(name: &str, above: &mut Vec<String>) -> Result<Tree, ConfigError> {
         _ => text.clone(),
     };
     above.push(identity(name));
+    if above.len() > MOST_BASES {
+        let text = format!("more than {MOST_BASES} devices, each the base of the one before");
+        return Err(wrong(Problem::Invalid(text)));
+    }
     if let Some(first) = above.iter().position(|a| *a == identity(&below)) {
         let circle: Vec<&str> = above[first..].iter().map(String::as_str).chain([below.as_str()]).collect();
         return Err(wrong(Problem::Invalid(format!("the bases form a cycle: {}", circle.join(" -> ")))));

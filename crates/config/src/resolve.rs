@@ -43,6 +43,8 @@ pub struct Entry {
     pub layer: String,
     /// The source that the layer names: paper and table, data sheet, or assumption and its reason.
     pub source: Option<String>,
+    /// Where the user has set the value: `x.toml:3:15`, or `--set key=value`; `None` for presets and defaults.
+    pub place: Option<String>,
 }
 
 impl Resolved {
@@ -118,7 +120,13 @@ fn finish(device: &str, tree: &Tree) -> Result<Resolved, ConfigError> {
     let set = leaves(tree);
     let entries = write::values(&config).into_iter().map(|(key, value)| {
         let (layer, source) = origin_of(&key, &set);
-        Entry { key, value, layer, source }
+        let own = |(_, origin): &(String, Origin)| {
+            let name = &origin.source.name;
+            (name.starts_with("--set ") || name.starts_with("file "))
+                .then(|| origin.value_place().to_string())
+        };
+        let place = set.get(&key).and_then(own);
+        Entry { key, value, layer, source, place }
     });
     let entries: Vec<Entry> = entries.collect();
     let toml = write::document(&entries, |e| e.source.clone());

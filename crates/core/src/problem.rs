@@ -26,7 +26,7 @@ pub(crate) fn of_policy(family: &str) -> impl Fn(String) -> ConfigProblem {
 /// Check that a count is at least 1 and at most `most`.
 pub(crate) fn check_count(key: &str, count: u32, most: u32) -> Result<(), ConfigProblem> {
     if count == 0 || count > most {
-        return refuse(key, format!("{count} is not in 1..={most}"));
+        return refuse(key, format!("{count} is out of range: 1 to {most}"));
     }
     Ok(())
 }

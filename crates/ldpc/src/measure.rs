@@ -187,7 +187,9 @@ pub(crate) fn in_batches<W: Send>(
         }
     };
     let workers = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        // Without more threads the work takes longer.
+        let more = |_| std::thread::Builder::new().spawn_scoped(scope, work).ok();
+        let others: Vec<_> = (1..threads).filter_map(more).collect();
         let mut workers = vec![work()];
         // A panic of a thread is a defect; it goes on in this one.
         let others =

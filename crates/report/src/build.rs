@@ -48,6 +48,7 @@ impl Scheme {
             series: series(&measured.series),
             waf: counters.waf(),
             programs: counters.programs,
+            units: counters.units,
             gc: counters.gc,
             suspends: counters.suspends,
             operations: counters.operations,

@@ -15,6 +15,8 @@ pub struct DeviceCounters {
     /// Mapping units programmed by class, `user` first; the sum is all that the dies
     /// programmed.
     pub programs: Ordered<u64>,
+    /// Mapping units of the host that were handled in a special way, by how; those that occurred.
+    pub units: Ordered<u64>,
     /// Garbage collection.
     pub gc: Option<Gc>,
     /// Suspensions.

@@ -89,6 +89,9 @@ pub enum ReportError {
     /// A histogram could not be written.
     #[error("latency log: {0}")]
     Hlog(String),
+    /// Stopped by the user.
+    #[error("interrupted")]
+    Interrupted,
     /// The requested scheme is not in the run.
     #[error("no scheme `{name}` in this run; it has {}", known.join(", "))]
     NoScheme {
@@ -116,7 +119,7 @@ impl ReportError {
         match self {
             #[cfg(feature = "parquet")]
             ReportError::Parquet(_) => false,
-            ReportError::Hlog(_) | ReportError::Changed { .. } => false,
+            ReportError::Interrupted | ReportError::Hlog(_) | ReportError::Changed { .. } => false,
             _ => true,
         }
     }

@@ -32,9 +32,16 @@ impl Default for ExplainOptions {
 const BAR: usize = 20;
 
 /// Explains the run in folder `dir` from its `summary.json` and `slowest.jsonl`.
-pub fn explain(dir: &Path, options: &ExplainOptions) -> Result<String, ReportError> {
+///
+/// # Errors
+/// Files that cannot be read; [`ReportError::Interrupted`] once `stopped` returns true.
+pub fn explain(
+    dir: &Path,
+    options: &ExplainOptions,
+    stopped: &dyn Fn() -> bool,
+) -> Result<String, ReportError> {
     let summary = Summary::read(&dir.join("summary.json"))?;
-    let slow = slowest::read(&dir.join(slowest::FILE))?;
+    let slow = slowest::read(&dir.join(slowest::FILE), stopped)?;
     explain_run(&summary, &slow, options)
 }
 

@@ -25,6 +25,9 @@ pub struct Faults {
     pub read_failures: u64,
     /// Host reads that ended without data.
     pub media_errors: u64,
+    /// Commands of these reads that ended without data: more than one for a read that was sent in parts.
+    #[serde(default)]
+    pub media_error_commands: u64,
     /// Units computed from the rest of their stripe for host reads.
     pub units_rebuilt: u64,
     /// Units computed from the rest of their stripe for collections.

@@ -2,9 +2,10 @@
 
 use crate::error::ReportError;
 use crate::lock::{LOCK, Lock, LockError};
+use crate::regular::{open, regular};
 use serde::Deserialize;
 use std::fs::{self, File};
-use std::io::{BufReader, Write};
+use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -84,8 +85,12 @@ impl OutputFolder {
     pub fn create(&mut self, name: &str) -> Result<File, ReportError> {
         debug_assert!(is_result(name), "`{name}` would not be recognised as a result");
         let path = self.partial(name);
-        let file = File::create(&path).map_err(ReportError::io(&path))?;
-        if !self.pending.iter().any(|p| p == name) {
+        let again = self.pending.iter().any(|p| p == name);
+        // Nothing else may be there: a link would lead the file elsewhere.
+        let mut options = File::options();
+        options.write(true).truncate(again).create_new(!again);
+        let file = options.open(&path).map_err(ReportError::io(&path))?;
+        if !again {
             self.pending.push(name.to_string());
         }
         Ok(file)
@@ -175,7 +180,9 @@ fn names_in(path: &Path) -> std::io::Result<Vec<String>> {
 fn results_in(path: &Path) -> std::io::Result<Vec<Former>> {
     let mut results = Vec::new();
     for name in names_in(path)?.into_iter().filter(|n| is_result(n)) {
-        let is = fs::metadata(path.join(&name))?;
+        let file = path.join(&name);
+        regular(&file).map_err(|e| io::Error::new(e.kind(), format!("`{name}`: {e}")))?;
+        let is = fs::symlink_metadata(&file)?;
         results.push(Former { name, bytes: is.len(), modified: is.modified().ok() });
     }
     results.sort_by(|a, b| (a.name != SUMMARY, &a.name).cmp(&(b.name != SUMMARY, &b.name)));
@@ -195,7 +202,7 @@ fn refuse_foreign(path: &Path) -> Result<(), ReportError> {
     let names = names_in(path).map_err(not_writable)?;
     let Some(file) = names.iter().filter(|n| !is_partial(n)).min() else { return Ok(()) };
     let ours = || {
-        let summary = File::open(path.join(SUMMARY)).ok()?;
+        let summary = open(&path.join(SUMMARY)).ok()?;
         serde_json::from_reader::<_, Head>(BufReader::new(summary)).ok()
     };
     if names.iter().any(|n| n == LOCK) || ours().is_some() {

@@ -16,6 +16,7 @@ pub mod jobs;
 pub mod lost;
 pub mod ordered;
 pub mod parquet;
+pub mod regular;
 pub mod senses;
 pub mod slowest;
 pub mod summary;

@@ -1,5 +1,6 @@
 //! A lock that lets one process at a time write to a folder.
 
+use crate::regular::regular;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -30,6 +31,7 @@ impl Lock {
     /// them.
     pub fn take(folder: &Path) -> Result<Lock, LockError> {
         let path = folder.join(LOCK);
+        regular(&path).map_err(|e| LockError::Io(named(e)))?;
         loop {
             let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
             let mut file = options.map_err(LockError::Io)?;
@@ -81,6 +83,11 @@ impl Drop for Lock {
             let _ = std::fs::remove_file(&self.path);
         }
     }
+}
+
+/// Says that an error is of the lock file.
+fn named(e: io::Error) -> io::Error {
+    io::Error::new(e.kind(), format!("`{LOCK}`: {e}"))
 }
 
 /// The process number in the lock file, if there is one.

@@ -3,6 +3,7 @@
 
 use crate::error::ReportError;
 use crate::ordered::Ordered;
+use crate::regular::open;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
@@ -85,11 +86,17 @@ pub fn write(out: impl Write, scheme: &str, measured: &Measured) -> std::io::Res
 }
 
 /// Reads the file of a run, in the order in which it was written.
-pub fn read(path: &Path) -> Result<Vec<SlowLine>, ReportError> {
-    let file = std::fs::File::open(path).map_err(ReportError::io(path))?;
+///
+/// # Errors
+/// A file that is not of this form; [`ReportError::Interrupted`] once `stopped` returns true.
+pub fn read(path: &Path, stopped: &dyn Fn() -> bool) -> Result<Vec<SlowLine>, ReportError> {
+    let file = open(path).map_err(ReportError::io(path))?;
     let mut lines = Vec::new();
     for (i, line) in BufReader::new(file).lines().enumerate() {
         let line = line.map_err(ReportError::io(path))?;
+        if stopped() {
+            return Err(ReportError::Interrupted);
+        }
         let parsed = serde_json::from_str(&line).map_err(|source| ReportError::Json {
             path: path.to_path_buf(),
             line: i + 1,

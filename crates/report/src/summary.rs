@@ -7,6 +7,7 @@ use crate::erases::ErasePulses;
 use crate::error::ReportError;
 use crate::faults::Faults;
 use crate::ordered::Ordered;
+use crate::regular::open;
 use crate::senses::PageSenses;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -33,6 +34,9 @@ pub struct Summary {
     pub host_capacity_bytes: u64,
     /// The requests of the host.
     pub workload: Workload,
+    /// Warnings to the user, as they were printed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// The schemes, in the order in which they were given.
     pub schemes: Vec<Scheme>,
 }
@@ -63,6 +67,13 @@ pub struct Workload {
     /// Time from the first arrival of a trace to the last, ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span_ns: Option<u64>,
+    /// Requests that were larger than the drive's largest command and were sent in parts; each counts as one
+    /// request.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub parted_requests: u64,
+    /// How the records of a trace were handled, by what was done with them; absent for jobs.
+    #[serde(default, skip_serializing_if = "Ordered::is_empty")]
+    pub records: Ordered<u64>,
 }
 
 /// One scheme's run (or runs).
@@ -121,6 +132,9 @@ pub struct Scheme {
     /// Mapping units programmed, by class: `user`, `gc`, `parity`, `wear`, `pad`, `metadata` and `failed`.
     #[serde(default, skip_serializing_if = "Ordered::is_empty")]
     pub programs: Ordered<u64>,
+    /// Mapping units of the host that were handled in a special way, by how; those that occurred.
+    #[serde(default, skip_serializing_if = "Ordered::is_empty")]
+    pub units: Ordered<u64>,
     /// Garbage collection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gc: Option<Gc>,
@@ -300,6 +314,9 @@ pub struct Precondition {
     /// Write amplification at the end of overwriting; with `steady` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waf: Option<f64>,
+    /// Whether write amplification was steady at the end of overwriting; with `steady` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steady: Option<bool>,
     /// Whether overwriting began on extents with the valid units that theory gives, instead of at
     /// the sequential fill.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -520,7 +537,7 @@ impl Summary {
 
     /// Reads `summary.json`.
     pub fn read(path: &Path) -> Result<Summary, ReportError> {
-        let text = std::fs::read_to_string(path).map_err(ReportError::io(path))?;
+        let text = open(path).and_then(std::io::read_to_string).map_err(ReportError::io(path))?;
         let summary: Summary = serde_json::from_str(&text).map_err(|source| ReportError::Json {
             path: path.to_path_buf(),
             line: source.line(),

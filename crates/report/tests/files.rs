@@ -146,7 +146,7 @@ fn the_slowest_requests_read_back_and_add_up() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(slowest::FILE);
     slowest::write(std::fs::File::create(&path).unwrap(), "t-es", &measured).unwrap();
-    let lines = slowest::read(&path).unwrap();
+    let lines = slowest::read(&path, &|| false).unwrap();
     let failed = lines.iter().filter(|line| line.status.is_some()).count();
     assert_eq!(failed, measured.read.failed.len() + measured.write.failed.len());
     assert!(failed > 0 && lines.len() == 2 * 4096 + failed, "{failed} of {}", lines.len());
@@ -156,5 +156,6 @@ fn the_slowest_requests_read_back_and_add_up() {
         assert_eq!(line.ledger(), request.ledger);
     }
     std::fs::write(&path, "{}\n").unwrap();
-    assert!(slowest::read(&path).unwrap_err().to_string().contains("line 1"));
+    assert!(slowest::read(&path, &|| false).unwrap_err().to_string().contains("line 1"));
+    assert!(slowest::read(&path, &|| true).unwrap_err().to_string().contains("interrupted"));
 }

@@ -55,6 +55,9 @@ fn the_schema_refuses_what_is_not_in_the_contract() {
     spoil("/schemes/0/faults", "lost", serde_json::json!([[4096]]));
     spoil("/schemes/0/faults", "read_only_since_ns", Value::Null);
     spoil("/schemes/0/faults", "read_only_reason", Value::from("full"));
+    spoil("", "warnings", Value::from("one"));
+    spoil("/workload", "records", serde_json::json!({"folded": 0}));
+    spoil("/schemes/0/gc", "for_refresh", Value::from(-1));
     spoil("/schemes/0/faults/blocks", "spare", Value::from(-1));
     spoil("/schemes/0/failed/read", "busy", Value::from(1));
     spoil("/schemes/0/failed/read", "out_of_range", Value::from(0));

@@ -204,7 +204,8 @@ fn run_all(jobs: &[Job<'_>], threads: usize) -> Result<Vec<RunOutput>, Reproduce
     };
     std::thread::scope(|scope| {
         for _ in 1..threads.min(single.len()) {
-            scope.spawn(work);
+            // Without more threads the work takes longer.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
         }
         work();
     });
@@ -276,6 +277,7 @@ impl Job<'_> {
             snapshots: options.snapshots.clone(),
             threads,
             fine: None,
+            one_past: false,
             timeline: None,
         };
         let failed = |source| ReproduceError::Run {

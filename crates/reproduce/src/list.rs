@@ -68,6 +68,17 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "composed/five-ways",
 );
 
+/// The message of the reader of files in words that are not those of a programming language.
+fn plain(message: &str) -> String {
+    let whole = ["u8", "u16", "u32", "u64", "usize", "i64"]
+        .map(|name| (format!("expected {name}"), "expected a whole number"));
+    let real = [("expected f64".to_string(), "expected a number")];
+    whole
+        .iter()
+        .chain(&real)
+        .fold(message.to_string(), |text, (name, words)| text.replace(name.as_str(), words))
+}
+
 /// Reads the text of an experiment file; messages call it `name`.
 ///
 /// # Errors
@@ -75,7 +86,7 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
 pub fn parse(name: &str, text: &str) -> Result<Experiment, ReproduceError> {
     let fail = |message: String| ReproduceError::File { file: name.to_string(), message };
     let mut experiment: Experiment =
-        toml::from_str(text).map_err(|e| fail(e.to_string().trim_end().to_string()))?;
+        toml::from_str(text).map_err(|e| fail(plain(e.to_string().trim_end())))?;
     for run in experiment.run.iter_mut().filter(|r| r.schemes.is_empty() && r.variant.is_empty()) {
         run.variant.clone_from(&experiment.variant);
     }

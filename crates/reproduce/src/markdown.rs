@@ -14,6 +14,12 @@ use crate::version;
 use std::collections::BTreeMap;
 use tailcut_sim::MODEL_VERSION;
 
+/// The first paragraph of a document whose experiments are all of the user, below its title.
+const OWN: &str = "\
+`tailcut reproduce` writes this document from files of experiments (`--report`). Do not edit it here: its texts are
+in those files.
+";
+
 /// Head of a document that holds only comparisons.
 const COMPARISONS: &str = "\
 # Composed
@@ -292,10 +298,31 @@ pub fn document(old: Option<&str>, new: &[Section]) -> String {
     order.extend(others);
     let composed = !order.is_empty() && !order.iter().any(|id| is_published(&sections[id]));
     let mut out = if composed { comparisons(&order, &sections) } else { judged(&order, &sections) };
+    let built_in = |id: &String| EXPERIMENTS.iter().any(|(known, _)| known == id);
+    if !order.is_empty() && !order.iter().any(built_in) {
+        out = of_own(&out);
+    }
     for id in &order {
         out.push_str(&format!("\n{}", sections[id]));
     }
     out
+}
+
+/// A head whose first paragraph is about the user's files instead of the built-in ones.
+fn of_own(head: &str) -> String {
+    let mut parts = head.splitn(3, "\n\n");
+    let (title, _, rest) = (parts.next(), parts.next(), parts.next());
+    format!("{}\n\n{OWN}\n{}", title.unwrap_or_default(), rest.unwrap_or_default())
+}
+
+/// Whether a text is a document that [`document`] has made, of this version or an earlier one: it begins as one
+/// does, and every section that begins also ends. An empty text is one too, since nothing of it can be lost.
+pub fn is_report(text: &str) -> bool {
+    let title = |of: &str| of.lines().next().unwrap_or_default().to_string();
+    let begun = text.lines().filter(|line| line.starts_with("<!-- begin ")).count();
+    let first = title(text);
+    let named = first == title(HEAD) || first == title(COMPARISONS);
+    text.trim().is_empty() || named && begun > 0 && begun == split(text).len()
 }
 
 /// Whether the sections of these experiments, by id and whether they have published values, fit into the document

@@ -143,7 +143,8 @@ pub(crate) fn run(
     };
     std::thread::scope(|scope| {
         for _ in 1..options.threads.min(specs.len()) {
-            scope.spawn(work);
+            // Without more threads the work takes longer.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
         }
         work();
     });
@@ -240,6 +241,7 @@ impl Searcher<'_> {
             snapshots: self.options.snapshots.clone(),
             threads: 1,
             fine: None,
+            one_past: false,
             timeline: None,
         };
         let failed = |source| ReproduceError::Run {

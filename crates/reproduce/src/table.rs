@@ -170,7 +170,7 @@ fn limits(text: &str) -> Result<[f64; 2], String> {
     let (from, to) = text.trim().split_once("..").ok_or_else(wrong)?;
     let number = |text: &str, open: f64| match text.trim() {
         "" => Ok(open),
-        text => text.parse::<f64>().map_err(|_| wrong()),
+        text => text.parse::<f64>().ok().filter(|limit| limit.is_finite()).ok_or_else(wrong),
     };
     let limits = [number(from, f64::NEG_INFINITY)?, number(to, f64::INFINITY)?];
     if limits[0] <= limits[1] { Ok(limits) } else { Err(wrong()) }

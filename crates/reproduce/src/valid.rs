@@ -222,6 +222,9 @@ fn check_expected(e: &Experiment, c: &Check) -> Result<(), String> {
 
 fn check_check(e: &Experiment, c: &Check) -> Result<(), String> {
     check_measured(e, c)?;
+    if let Some(value) = c.published.filter(|value| !value.is_finite()) {
+        return Err(format!("published: `{value}` is no value: give a finite number"));
+    }
     if c.published.is_none() && c.says.is_none() {
         return Err("published or says is missing: give the value or the words of the paper".to_string());
     }
@@ -333,6 +336,18 @@ fn check_band(b: &Band, published: Option<f64>) -> Result<(), String> {
     let given = [b.relative.is_some(), b.range.is_some(), b.at_most.is_some() || b.at_least.is_some()];
     if given.into_iter().filter(|g| *g).count() != 1 {
         return Err("give exactly one of: relative; range; at_most, at_least or both".to_string());
+    }
+    let limits = [b.relative, b.at_most, b.at_least, b.range.map(|r| r[0]), b.range.map(|r| r[1])];
+    if let Some(limit) = limits.into_iter().flatten().find(|limit| !limit.is_finite()) {
+        return Err(format!("`{limit}` is no limit: give a finite number"));
+    }
+    if let Some(percent) = b.relative.filter(|percent| *percent < 0.0) {
+        return Err(format!(
+            "relative: {percent} % is negative: give the width in both directions, from 0 % on"
+        ));
+    }
+    if b.at_least.zip(b.at_most).is_some_and(|(least, most)| least > most) {
+        return Err("at_least is above at_most".to_string());
     }
     if b.relative.is_some() && published.is_none() {
         return Err("relative: there is no published value".to_string());

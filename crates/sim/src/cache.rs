@@ -136,13 +136,31 @@ pub(crate) fn write_whole(
     write().map_err(|source| CacheError { path: path.to_path_buf(), source })
 }
 
-/// One lock for each aged state: if several schemes share a state, only one makes it.
+/// The aged states of an experiment, by key: if several runs share a state, only one makes it, and the others copy it.
 #[derive(Debug, Default)]
-pub struct Locks(Mutex<HashMap<u64, Arc<Mutex<()>>>>);
+pub struct Locks(Mutex<HashMap<u64, Arc<Mutex<Shared>>>>);
+
+/// A state that runs share.
+#[derive(Debug, Default)]
+pub struct Shared {
+    /// Runs that need the state and have not had it.
+    pub left: usize,
+    /// The state, as a file would hold it, while runs are left and no file has it.
+    pub held: Option<Vec<u8>>,
+}
 
 impl Locks {
+    /// Those of runs that need these states, a key for each run.
+    pub fn for_runs(keys: impl Iterator<Item = u64>) -> Locks {
+        let locks = Locks::default();
+        for key in keys {
+            locks.of(key).lock().unwrap_or_else(PoisonError::into_inner).left += 1;
+        }
+        locks
+    }
+
     /// The lock of a key.
-    pub fn of(&self, key: u64) -> Arc<Mutex<()>> {
+    pub fn of(&self, key: u64) -> Arc<Mutex<Shared>> {
         Arc::clone(self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default())
     }
 }

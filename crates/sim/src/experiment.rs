@@ -3,7 +3,7 @@
 use crate::cache::Locks;
 use crate::host::{Host, RunError};
 use crate::measure::{MeasureError, MeasureOptions, RunOutcome, Sink, SinkError, measure, measured_from};
-use crate::precondition::{Past, PastError, PastKind, Preconditioned, Snapshots, free_extents};
+use crate::precondition::{Past, PastError, PastKind, Preconditioned, Snapshots, free_extents, is_uniform};
 use crate::timeline::{Covered, Recorder, Tracks, Window};
 use crate::watch::Watch;
 use std::collections::BTreeMap;
@@ -35,6 +35,8 @@ pub struct Experiment<'a> {
     pub seed: u64,
     /// How many times each scheme runs, at least once.
     pub runs: u32,
+    /// One aged drive of each scheme, that of the first seed, serves all runs: they differ in their requests alone.
+    pub one_past: bool,
     /// The drives' past; if `None`, the workload decides.
     pub past: Option<PastKind>,
     /// Where aged states are stored.
@@ -158,9 +160,9 @@ impl Experiment<'_> {
             }
             capacities.push(device.capacity().clone());
             capacity = capacity.min(device.host_bytes());
-            for run in 1..u64::from(self.runs) {
-                let bytes = Drive::<()>::host_bytes_of(&scheme.config, self.seed.wrapping_add(run))
-                    .map_err(refuse)?;
+            for run in 1..self.runs {
+                let bytes =
+                    Drive::<()>::host_bytes_of(&scheme.config, self.drive_seed(run)).map_err(refuse)?;
                 capacity = capacity.min(bytes);
             }
         }
@@ -233,10 +235,19 @@ impl Experiment<'_> {
     pub(crate) fn common<'a>(&self, plan: &'a Plan) -> Result<Common<'a>, ExperimentError> {
         // Only a snapshot needs it, and hashing a long trace takes a while.
         let identity = match plan.past {
-            PastKind::Steady => self.workload.identity(plan.capacity, self.seed)?,
-            PastKind::None | PastKind::Sequential | PastKind::Scattered => String::new(),
+            PastKind::Steady if !self.schemes.iter().all(|s| is_uniform(self.workload, &s.config)) => {
+                self.workload.identity(plan.capacity, plan.filled, self.seed)?
+            }
+            _ => String::new(),
         };
-        Ok(Common { plan, identity, locks: Locks::default() })
+        let mut common = Common { plan, identity, locks: Locks::default() };
+        if plan.past.is_kept() {
+            let past = self.past(&common, (0, &()));
+            let key = |scheme: &SchemeSpec, run: u32| past.key(&scheme.config, self.drive_seed(run));
+            let keys = self.schemes.iter().flat_map(|s| (0..self.runs).map(move |run| key(s, run)));
+            common.locks = Locks::for_runs(keys);
+        }
+        Ok(common)
     }
 
     /// Do tasks `0..order.len()` in an order, several at a time. A task that had not begun when the watch
@@ -270,7 +281,8 @@ impl Experiment<'_> {
         };
         std::thread::scope(|scope| {
             for _ in 1..self.threads.min(order.len()) {
-                scope.spawn(work);
+                // Without more threads the work takes longer.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, work);
             }
             work();
         });
@@ -278,6 +290,26 @@ impl Experiment<'_> {
             Some(error) => Err(error),
             None => Ok(slots.into_inner().unwrap_or_else(PoisonError::into_inner)),
         }
+    }
+
+    /// The past of the drives, for a task.
+    fn past<'a>(&'a self, common: &'a Common<'_>, (task, watch): (usize, &'a dyn Watch)) -> Past<'a> {
+        Past {
+            kind: common.plan.past,
+            filled: common.plan.filled,
+            capacity: common.plan.capacity,
+            workload: self.workload,
+            identity: &common.identity,
+            snapshots: &self.snapshots,
+            locks: &common.locks,
+            task,
+            watch,
+        }
+    }
+
+    /// The seed of the drive of a run.
+    fn drive_seed(&self, run: u32) -> u64 {
+        self.seed.wrapping_add(if self.one_past { 0 } else { u64::from(run) })
     }
 
     /// The drive of a scheme with its past, for the run of a seed; `None` if it was stopped.
@@ -292,18 +324,7 @@ impl Experiment<'_> {
         (task, watch): (usize, &dyn Watch),
     ) -> Result<Option<(Drive, Preconditioned)>, ExperimentError> {
         let SchemeSpec { name, config } = &self.schemes[scheme];
-        let past = Past {
-            kind: common.plan.past,
-            filled: common.plan.filled,
-            capacity: common.plan.capacity,
-            workload: self.workload,
-            identity: &common.identity,
-            snapshots: &self.snapshots,
-            locks: &common.locks,
-            task,
-            watch,
-        };
-        let given = past.give(config, seed);
+        let given = self.past(common, (task, watch)).give(config, seed);
         if watch.stopped() {
             return Ok(None);
         }
@@ -319,7 +340,8 @@ impl Experiment<'_> {
         sinks: MakeSink<'_>,
     ) -> Result<Option<RunResult>, ExperimentError> {
         let seed = self.seed.wrapping_add(run as u64);
-        let Some((mut device, past)) = self.prepared(scheme, seed, common, (task, watch))? else {
+        let drive_seed = self.drive_seed(run as u32);
+        let Some((mut device, past)) = self.prepared(scheme, drive_seed, common, (task, watch))? else {
             return Ok(None);
         };
         let fail = |e| broken(&self.schemes[scheme].name, e);

@@ -47,8 +47,19 @@ struct End {
 /// Age blocks until their errors are more than `requirement` bits of a KiB. There is no host whose writes wait:
 /// a scheme that chooses the voltage by their load takes the lower one in every erase.
 pub fn lifetime(eraser: &Eraser, requirement: u32) -> Lifetime {
-    let of_block = |block| end_of(eraser, &eraser.chip().nature(BlockId(block)), requirement);
-    let ends: Vec<End> = (0..BLOCKS).map(of_block).collect();
+    lifetime_unless(eraser, requirement, &|| false).expect("nothing stops it")
+}
+
+/// As [`lifetime`]; `None` once `stopped` returns true, which is asked before each block.
+pub fn lifetime_unless(eraser: &Eraser, requirement: u32, stopped: &dyn Fn() -> bool) -> Option<Lifetime> {
+    let of_block =
+        |block| (!stopped()).then(|| end_of(eraser, &eraser.chip().nature(BlockId(block)), requirement));
+    let ends: Vec<End> = (0..BLOCKS).map(of_block).collect::<Option<_>>()?;
+    Some(lives_of(eraser, &ends))
+}
+
+/// What the ends of blocks come to.
+fn lives_of(eraser: &Eraser, ends: &[End]) -> Lifetime {
     let mut cycles: Vec<u32> = ends.iter().map(|end| end.cycles).collect();
     cycles.sort_unstable();
     let all: u64 = cycles.iter().map(|&n| u64::from(n)).sum();

@@ -5,7 +5,6 @@ use crate::MODEL_VERSION;
 use crate::cache::{Cache, Locks, write_whole};
 use crate::machine::Stopwatch;
 use crate::watch::Watch;
-use std::fs::File;
 use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -13,6 +12,7 @@ use std::sync::PoisonError;
 use tailcut_core::device::config::{DeviceConfig, Overwrites};
 use tailcut_core::device::{AgeReport, ConfigProblem, SnapshotError, Until, aged_key};
 use tailcut_core::drive::Drive;
+use tailcut_report::regular::open;
 use tailcut_units::quantity::Level;
 use tailcut_workload::{Ageing, WorkloadError, WorkloadSpec};
 
@@ -196,14 +196,30 @@ impl Past<'_> {
     fn aged(&self, factory: &Factory, past: &mut Preconditioned) -> Result<Drive, PastError> {
         let key = self.key(factory.config, factory.seed);
         let lock = self.locks.of(key);
-        let _held = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.left = shared.left.saturating_sub(1);
         let mut device = factory.make()?;
+        if let Some(held) = &shared.held {
+            let copied = device.load_aged(key, &mut Watched { stream: held.as_slice(), watch: self.watch });
+            if shared.left == 0 {
+                shared.held = None;
+            }
+            match copied {
+                _ if self.watch.stopped() => return Ok(device),
+                Ok(report) => {
+                    past.cached = true;
+                    self.tell(report, past);
+                    return Ok(device);
+                }
+                Err(e) => unreachable!("the state was written by this process: {e}"),
+            }
+        }
         let path = match self.snapshots {
             Snapshots::Off => None,
             Snapshots::Cached(cache) => Some(cache.path(key)),
             Snapshots::File(path) => Some(path.clone()),
         };
-        if let Some(path) = path.filter(|p| p.exists()) {
+        if let Some(path) = path.filter(|p| std::fs::symlink_metadata(p).is_ok()) {
             match load(&mut device, key, &path, self.watch) {
                 // The run is stopped, so this drive will not be used.
                 Err(_) if self.watch.stopped() => return Ok(device),
@@ -229,7 +245,14 @@ impl Past<'_> {
             report => report?,
         };
         if !self.watch.stopped() {
-            self.save(&device, key, &report, past)?;
+            let stored = self.save(&device, key, &report, past)?;
+            if !stored && shared.left > 0 {
+                let mut held = Vec::new();
+                // Memory takes what is written, so that it fails only when the run is stopped.
+                let copied =
+                    device.save_aged(key, &report, &mut Watched { stream: &mut held, watch: self.watch });
+                shared.held = copied.is_ok().then_some(held);
+            }
             self.tell(report, past);
         }
         Ok(device)
@@ -260,22 +283,23 @@ impl Past<'_> {
         Ok(overwrite(device, &mut ageing, Until::Steady, &mut progress)?)
     }
 
+    /// Store the state; returns whether a file has it.
     fn save(
         &self,
         device: &Drive,
         key: u64,
         report: &AgeReport,
         past: &mut Preconditioned,
-    ) -> Result<(), PastError> {
+    ) -> Result<bool, PastError> {
         let watch = self.watch;
         let fill = |to: &mut dyn Write| device.save_aged(key, report, &mut Watched { stream: to, watch });
         let saved = match self.snapshots {
-            Snapshots::Off => Ok(()),
+            Snapshots::Off => return Ok(false),
             Snapshots::Cached(cache) => cache.save(key, fill),
             Snapshots::File(path) => write_whole(path, fill),
         };
         match (saved, self.snapshots) {
-            (Ok(()), _) => {}
+            (Ok(()), _) => return Ok(true),
             // The file was not written, and nobody needs it any more.
             (Err(_), _) if watch.stopped() => {}
             (Err(e), Snapshots::File(_)) => {
@@ -283,7 +307,7 @@ impl Past<'_> {
             }
             (Err(e), _) => past.warnings.push(e.to_string()),
         }
-        Ok(())
+        Ok(false)
     }
 }
 
@@ -368,7 +392,7 @@ pub(crate) fn free_extents(config: &DeviceConfig) -> Result<Level, ConfigProblem
 }
 
 fn load(device: &mut Drive, key: u64, path: &Path, watch: &dyn Watch) -> Result<AgeReport, SnapshotError> {
-    let stream = BufReader::with_capacity(1 << 16, File::open(path)?);
+    let stream = BufReader::with_capacity(1 << 16, open(path)?);
     device.load_aged(key, &mut Watched { stream, watch })
 }
 

@@ -4,7 +4,7 @@ use crate::experiment::RunResult;
 use crate::load::Offered;
 use crate::machine::peak_rss_bytes;
 use crate::measure::RunOutcome;
-use tailcut_core::device::{ChannelTime, Counters, GroupTime};
+use tailcut_core::device::{ChannelTime, GroupTime};
 use tailcut_core::figures::FaultReport;
 use tailcut_core::flash::SenseTotals;
 use tailcut_report::erases::ErasePulses;
@@ -15,7 +15,7 @@ use tailcut_report::summary::{
     WriteStall,
 };
 use tailcut_report::{DeviceCounters, Ordered, SchemeFacts};
-use tailcut_units::Occupant;
+use tailcut_units::{HostOp, Occupant, Status};
 
 /// The summary's figures of a run of the scheme called `name`.
 pub fn summarise(name: &str, run: &RunResult) -> Scheme {
@@ -31,6 +31,7 @@ pub fn summarise(name: &str, run: &RunResult) -> Scheme {
             cpu_seconds: run.past.cpu_seconds,
             cached: run.past.cached,
             waf: run.past.report.as_ref().map(|r| r.waf),
+            steady: run.past.report.as_ref().map(|r| r.steady),
             analytic_start: run.past.report.as_ref().is_some_and(|r| r.analytic),
         }),
         load: o.offered.as_ref().map(load),
@@ -72,9 +73,16 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
     if o.faults.is_some() {
         programs.push(("failed", c.programs_failed));
     }
+    let units = [
+        ("never_written", c.unmapped_reads),
+        ("from_buffer", c.buffer_hits),
+        ("read_modify_write", c.rmw_reads),
+        ("trimmed", c.trimmed),
+    ];
     let with_parity = |n: u64| o.has_parity.then_some(n);
     DeviceCounters {
         programs: Ordered(programs.into_iter().map(|(class, n)| (class.to_string(), n)).collect()),
+        units: units.into_iter().filter(|(_, n)| *n > 0).map(|(name, n)| (name.to_string(), n)).collect(),
         gc: Some(Gc {
             collections: c.collections,
             moved_units: Some(c.programs_gc),
@@ -103,7 +111,7 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
         page_senses: o.has_errors.then(|| page_senses(&o.flash.senses)),
         suspends: suspends(o),
         operations: operations(o),
-        faults: o.faults.as_ref().map(|state| faults(&o.counters, state)),
+        faults: o.faults.as_ref().map(|state| faults(o, state)),
         write_stall: o.write_stall.map(|s| WriteStall {
             since_ns: s.since.0,
             length_ns: s.length.0,
@@ -117,13 +125,15 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
 }
 
 /// The failures of the flash.
-fn faults(c: &Counters, state: &FaultReport) -> Faults {
+fn faults(o: &RunOutcome, state: &FaultReport) -> Faults {
+    let c = &o.counters;
     let blocks = state.blocks.blocks;
     Faults {
         program_failures: c.program_failures,
         erase_failures: c.erase_failures,
         read_failures: c.read_failures,
-        media_errors: c.media_errors,
+        media_errors: o.measured.errors.of(HostOp::Read, Status::MediaError),
+        media_error_commands: c.media_errors,
         units_rebuilt: c.rebuilt_units,
         units_mended: c.mended_units,
         stripes_rewritten: c.stripes_rewritten,

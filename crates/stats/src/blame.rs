@@ -8,9 +8,12 @@ use tailcut_units::{Cause, Ledger};
 const BITS: u32 = 6;
 const BUCKETS: usize = bucket::count::<BITS>();
 
-/// Cause means are multiples of `1 / GRID` ns. `GRID` is a power of two, so every mean and every
-/// partial sum of means is exact in an f64, and the sum does not depend on the order.
+/// Cause means are multiples of `1 / GRID` ns, or of a larger power of two where the mean would need more bits than
+/// an f64 has. So every mean and every partial sum of means is exact in an f64, and the sum does not depend on the
+/// order.
 const GRID: u128 = 1024;
+/// Bits of an f64's integers.
+const EXACT: u32 = 53;
 
 /// One latency bucket. The count, the total and the causes of most requests share the first cache
 /// lines.
@@ -39,7 +42,7 @@ pub struct Blame {
     pub threshold_ns: u64,
     /// Number of requests that took at least `threshold_ns`.
     pub requests: u64,
-    /// Their mean latency in ns, rounded to 1/1024 ns.
+    /// Their mean latency in ns, rounded to 1/1024 ns, or to 53 bits where that is coarser.
     pub mean_ns: f64,
     /// Mean ns by cause, in ledger order, without causes that are zero in all requests. Their sum
     /// is exactly `mean_ns`.
@@ -141,7 +144,7 @@ impl Blame {
         (requests > 0).then(|| Blame::from_sums(above, threshold_ns, requests, total, &causes))
     }
 
-    /// Divides integer sums by the number of requests, in steps of `1 / GRID` ns. The steps left
+    /// Divides integer sums by the number of requests, in steps of `1 / GRID` ns or coarser ones. The steps left
     /// over by rounding go to the causes with the largest remainders, so that the parts add up to
     /// the whole.
     fn from_sums(
@@ -152,7 +155,10 @@ impl Blame {
         sums: &[u128; Cause::COUNT],
     ) -> Blame {
         assert_eq!(sums.iter().sum::<u128>(), total, "a ledger did not add up to its latency");
-        let n = u128::from(requests);
+        // The bits that the mean has beyond those of an f64, with one for rounding up.
+        let bits = u128::BITS - (total * GRID / u128::from(requests)).leading_zeros();
+        let coarser = (bits + 1).saturating_sub(EXACT);
+        let n = u128::from(requests) << coarser;
         let whole = (total * GRID + n / 2) / n;
         let mut parts = sums.map(|sum| sum * GRID / n);
         let mut order: Vec<usize> = (0..Cause::COUNT).filter(|&i| sums[i] > 0).collect();
@@ -163,7 +169,7 @@ impl Blame {
             parts[i] += 1;
         }
         order.sort_unstable();
-        let ns = |part: u128| part as f64 / GRID as f64;
+        let ns = |part: u128| (part << coarser) as f64 / GRID as f64;
         Blame {
             above,
             threshold_ns,
@@ -198,6 +204,22 @@ mod tests {
     fn ledgers(max: usize) -> impl Strategy<Value = Vec<Ledger>> {
         let one = prop::collection::vec((any::<u8>(), 0u64..3_000_000), 0..9);
         prop::collection::vec(one.prop_map(|parts| ledger(&parts)), 1..max)
+    }
+
+    /// Hours and years, beyond what an f64 can hold in 1/1024 ns.
+    #[test]
+    fn long_times_sum_to_exactly_the_mean() {
+        for shift in [0, 20, 32, 43, 52, 57] {
+            let all: Vec<Ledger> = (1..8u64)
+                .map(|i| ledger(&[(1, ((i * 7) << shift) / 9), (5, (1 << shift) / i + i), (8, i)]))
+                .collect();
+            let blame = table(&all).above(0.0).unwrap();
+            let forward: f64 = blame.causes.iter().map(|c| c.1).sum();
+            let backward: f64 = blame.causes.iter().rev().map(|c| c.1).sum();
+            assert_eq!((forward, backward), (blame.mean_ns, blame.mean_ns), "2^{shift} ns");
+            let mean = all.iter().map(|l| u128::from(l.sum())).sum::<u128>() as f64 / 7.0;
+            assert!((mean / blame.mean_ns - 1.0).abs() < 1e-6, "{mean} {}", blame.mean_ns);
+        }
     }
 
     proptest! {

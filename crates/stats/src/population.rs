@@ -39,6 +39,13 @@ impl Population {
         }
     }
 
+    /// An empty population that allocates as its latencies need it: 16 KiB for those up to 2 us, and 8 KiB for each
+    /// doubling. It allocates again whenever a latency is longer than those before.
+    pub fn growing() -> Population {
+        let histogram = Histogram::new(3).expect("three digits are allowed");
+        Population { histogram, ..Population::new() }
+    }
+
     /// Add one request of `bytes` bytes that took `ns`. Above one hour the histogram saturates, and
     /// such requests are counted; the exact figures do not saturate.
     #[inline]
@@ -50,7 +57,7 @@ impl Population {
         self.min = self.min.min(ns);
         self.max = self.max.max(ns);
         self.saturated += u64::from(ns > LONGEST);
-        self.histogram.saturating_record(ns);
+        self.histogram.record(ns.min(LONGEST)).expect("the bounds hold this latency, or grow");
     }
 
     /// Add another population. The result is the same as if all requests had been recorded in one.

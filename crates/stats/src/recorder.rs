@@ -8,6 +8,9 @@ use crate::series::{Gauges, Interval, Series};
 use crate::worst::{SlowRequest, Worst};
 use tailcut_units::{Direction, HostOp, Ledger, SimTime, Span, Status};
 
+/// Jobs up to which each has histograms that never grow. With thousands, each has as much as it needs.
+const FIXED_JOBS: usize = 16;
+
 /// One finished request.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'a> {
@@ -98,7 +101,10 @@ impl Recorder {
         Recorder {
             jobs: jobs.to_vec(),
             start: options.start,
-            populations: (0..jobs.len() * 2).map(|_| Population::new()).collect(),
+            populations: match jobs.len() {
+                ..=FIXED_JOBS => (0..jobs.len() * 2).map(|_| Population::new()).collect(),
+                jobs => (0..jobs * 2).map(|_| Population::growing()).collect(),
+            },
             shared: [shared(), shared()],
             series: Series::new(options.start, options.coarse, options.fine),
             trims: 0,

@@ -17,7 +17,7 @@ use tailcut_sim::{Experiment, PastKind, SchemeSpec, Snapshots};
 use tailcut_testkit::keys::{Changed, changed_keys, leaves, members, parse, set, table_of};
 use tailcut_testkit::{small_drive, swarm};
 use tailcut_units::Stream;
-use tailcut_workload::trace::{DeviceRule, Remap, TimeUnit, TraceOptions};
+use tailcut_workload::trace::{DeviceRule, Remap, TimeUnit, TraceFile, TraceOptions, convert};
 use tailcut_workload::{TraceReplay, WorkloadSpec};
 use toml::Table;
 
@@ -67,11 +67,12 @@ impl Case<'_> {
             snapshots: Snapshots::Off,
             threads: 1,
             fine: None,
+            one_past: false,
             timeline: None,
         }
         .plan()
         .ok()?;
-        let identity = self.workload.identity(plan.capacity, self.seed).ok()?;
+        let identity = self.workload.identity(plan.capacity, plan.filled, self.seed).ok()?;
         act(&Past {
             kind: self.past,
             filled: plan.filled,
@@ -302,6 +303,26 @@ fn workloads_and_seeds_that_change_the_aged_state_change_its_key() {
     let reads = lines("a").replace(",Read,4", ",Read,3");
     workloads.push(("other reads".into(), trace(&folder, &reads, TraceOptions::default(), None)));
     workloads.push(("other reads, dense".into(), trace(&folder, &reads, dense, None)));
+    // The same requests in another format.
+    let from = folder.path().join("from.csv");
+    std::fs::write(&from, lines("a")).expect("written");
+    let to = folder.path().join("converted");
+    convert(TraceFile::from(&from), &to, &TraceOptions::default()).expect("converted");
+    let converted = WorkloadSpec::parse(to.to_str().expect("UTF-8"), |_| None, &TraceReplay::default());
+    workloads.push(("converted".into(), converted.expect("a trace")));
+    let identity = |name: &str| {
+        let (_, workload) = workloads.iter().find(|(n, _)| n == name).expect("listed");
+        workload.identity(1 << 24, 1 << 23, 1).expect("a text")
+    };
+    let plain = identity(&format!("{:?}", TraceOptions::default()));
+    assert_eq!(plain, identity("converted"));
+    assert_eq!(plain, identity("other reads"));
+    assert_eq!(plain, identity("lines a, depth Some(9)"));
+    assert_eq!(
+        plain,
+        identity(&format!("{:?}", TraceOptions { rate_scale: 7.0, ..TraceOptions::default() }))
+    );
+    assert_ne!(plain, identity("lines b, depth None"));
     let mut kept: BTreeMap<u64, (String, u64)> = BTreeMap::new();
     let (mut shared, mut states) = (0, BTreeSet::new());
     for (name, workload) in &workloads {

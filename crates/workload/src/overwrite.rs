@@ -1,8 +1,9 @@
 //! The writes of a trace, repeated without an end, for ageing a drive.
 
-use crate::trace::{TraceError, TraceSource};
+use crate::trace::{TraceError, TraceReader, TraceSource};
 use crate::workload::{TraceSpec, WorkloadError};
 use tailcut_units::{Command, HostOp};
+use xxhash_rust::xxh3::Xxh3Default;
 
 /// The most writes of a lap held in memory (64 MiB). A trace with more writes is read
 /// again for each lap.
@@ -53,6 +54,44 @@ impl TraceWrites {
         let step = if span < pages / 2 { span } else { (u128::from(pages) * 633 / 1024) as u64 };
         let kept = Kept::Held { writes, next: 0, shift: 0, step: step.max(1) };
         Ok(Some(TraceWrites { filled, kept }))
+    }
+
+    /// A text that is the same for two traces whose writes age `filled` bytes alike, however they are stored: a hash of
+    /// the writes of a lap, as they are laid on the drive. A trace with too many writes to hold shifts its laps by its
+    /// own rule, so that its text has all requests, and how they are laid.
+    ///
+    /// # Errors
+    /// A trace that cannot be read.
+    pub(crate) fn identity(trace: &TraceSpec, filled: u64) -> Result<String, WorkloadError> {
+        let mut source = trace.source(1, filled, 1)?;
+        let (mut hash, mut writes) = (Xxh3Default::new(), 0);
+        while let Some(issue) = source.next_issue()? {
+            let Command { op, offset, bytes } = issue.command;
+            if op == HostOp::Write {
+                hash.update(&offset.to_le_bytes());
+                hash.update(&bytes.to_le_bytes());
+                writes += 1;
+            }
+            if writes > HELD {
+                return TraceWrites::whole(trace);
+            }
+        }
+        Ok(format!("{writes} writes {:032x}", hash.digest128()))
+    }
+
+    /// [`TraceWrites::identity`] by all requests.
+    fn whole(trace: &TraceSpec) -> Result<String, WorkloadError> {
+        let mut reader = TraceReader::open(&trace.file, &trace.options)?;
+        let (mut hash, mut requests) = (Xxh3Default::new(), 0u64);
+        while let Some(record) = reader.next_record()? {
+            hash.update(&record.offset.to_le_bytes());
+            hash.update(&record.bytes.to_le_bytes());
+            hash.update(&record.device.to_le_bytes());
+            hash.update(&[record.op as u8]);
+            requests += 1;
+        }
+        let laid = (trace.options.device_rule, trace.options.remap);
+        Ok(format!("{requests} requests {:032x}, {laid:?}", hash.digest128()))
     }
 
     /// The error that stopped a streamed trace, if any.

@@ -198,7 +198,8 @@ impl WorkloadSpec {
             if text != "-" && !path.is_file() && !path.is_dir() {
                 return Err(WorkloadError::NotAFile { path: text.to_string() });
             }
-            let file = if text == "-" { TraceFile::standard_input()? } else { TraceFile::from(path) };
+            let file =
+                if text == "-" { TraceFile::standard_input(&replay.options)? } else { TraceFile::from(path) };
             match job_file(&file)? {
                 Some(job) => JobSet::from_job_file_sections(&file.name(), &job, &replay.sections)?,
                 None => {
@@ -302,30 +303,18 @@ impl WorkloadSpec {
     }
 
     /// Return a text that is part of a snapshot's key. It is the same for two workloads that age a
-    /// drive alike, and differs where their writes differ.
+    /// drive alike, and differs where their writes differ. A trace is read to its end.
     ///
     /// # Errors
     /// As [`WorkloadSpec::open`].
-    pub fn identity(&self, capacity: u64, seed: u64) -> Result<String, WorkloadError> {
+    pub fn identity(&self, capacity: u64, filled: u64, seed: u64) -> Result<String, WorkloadError> {
         match self {
             WorkloadSpec::Jobs { set, .. } => Ok(match set.open(capacity, seed)?.overwrites() {
                 Overwrites::Replay => format!("{:?}", set.specs()),
                 Overwrites::None => "no writes: uniform".to_string(),
                 all_there_is => format!("{all_there_is:?}"),
             }),
-            WorkloadSpec::Trace(trace) => {
-                let content = trace.file.content_hash();
-                // Ageing does not depend on arrival times.
-                let options = TraceOptions {
-                    loop_count: 1,
-                    rate_scale: 1.0,
-                    closed_loop: false,
-                    spread_ns: None,
-                    seed: 1,
-                    ..trace.options.clone()
-                };
-                Ok(format!("trace {content:016x} {}", options.identity()))
-            }
+            WorkloadSpec::Trace(trace) => TraceWrites::identity(trace, filled),
         }
     }
 

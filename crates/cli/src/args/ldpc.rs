@@ -1,5 +1,6 @@
 //! The arguments of `tailcut ldpc`.
 
+use super::whole;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use tailcut_ldpc::{CODEWORD_BITS, Factor, Schedule};
@@ -22,10 +23,10 @@ pub struct CurveArgs {
     pub rber: Vec<f64>,
     /// Instead of rates: exact numbers of raw bit errors of a codeword, separated by commas, each 0 to 36864
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', conflicts_with = "rber",
-          value_parser = clap::value_parser!(u32).range(0..=CODEWORD_BITS as i64))]
+          value_parser = whole::<u32>(0, CODEWORD_BITS as u32))]
     pub errors: Vec<u32>,
     /// Codewords at each rate
-    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = whole::<u32>(1, u32::MAX))]
     pub frames: u32,
     /// The decoder
     #[arg(long, value_enum, default_value = "min-sum")]
@@ -37,7 +38,7 @@ pub struct CurveArgs {
     #[arg(long, value_name = "F")]
     pub factor: Option<Factor>,
     /// Largest number of iterations; by default 20, and 100 for bit flipping
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u8>(1, u8::MAX))]
     pub iterations: Option<u8>,
     /// Extra senses, in pairs around the first one, which give the decoder a confidence: 0, 2, 4 or 6
     #[arg(long, value_name = "N")]
@@ -46,7 +47,7 @@ pub struct CurveArgs {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Decoders at the same time; by default one for each processor
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_parser = whole::<u16>(1, 1024))]
     pub threads: Option<u16>,
     /// As JSON
     #[arg(long)]
@@ -60,7 +61,7 @@ pub struct PredictArgs {
           default_value = "0.005,0.006,0.0065,0.007,0.0075,0.008,0.0085,0.009,0.0095,0.01,0.011")]
     pub rber: Vec<f64>,
     /// Pages of four codewords at each rate
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = whole::<u32>(1, u32::MAX))]
     pub pages: u32,
     /// Predict for the decoder of this table, which `tailcut ldpc table` has measured, and for its correction
     /// limit; by default of the table from which drives draw
@@ -71,17 +72,17 @@ pub struct PredictArgs {
     pub schedule: Option<ScheduleName>,
     /// Largest weight over the 16,384 checks of a page that counts as correctable; by default the mean at the
     /// correction limit of the table
-    #[arg(long, value_name = "WEIGHT", value_parser = clap::value_parser!(u32).range(0..=16_384))]
+    #[arg(long, value_name = "WEIGHT", value_parser = whole::<u32>(0, 16_384))]
     pub page_threshold: Option<u32>,
     /// Largest weight over the first 1,024 checks of the first codeword that counts as correctable; by default
     /// the mean at the correction limit of the table
-    #[arg(long, value_name = "WEIGHT", value_parser = clap::value_parser!(u32).range(0..=1024))]
+    #[arg(long, value_name = "WEIGHT", value_parser = whole::<u32>(0, 1024))]
     pub chunk_threshold: Option<u32>,
     /// Seed of the error patterns
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Decoders at the same time; by default one for each processor
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_parser = whole::<u16>(1, 1024))]
     pub threads: Option<u16>,
     /// As JSON
     #[arg(long)]
@@ -100,13 +101,13 @@ pub struct TableArgs {
     #[arg(long, value_enum, default_value = "flooding")]
     pub schedule: ScheduleName,
     /// At most this many codewords in each row: a quick table
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1, 1_000_000))]
     pub frames: Option<u32>,
     /// Seed of the error patterns
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Decoders at the same time; by default one for each processor
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_parser = whole::<u16>(1, 1024))]
     pub threads: Option<u16>,
 }
 

@@ -45,6 +45,7 @@ pub fn demo(args: &DemoArgs) -> Result<(), CliError> {
         snapshots: Snapshots::Off,
         threads: threads(),
         fine: None,
+        one_past: false,
         timeline: None,
     };
     let plan = experiment.plan()?;
@@ -69,5 +70,8 @@ pub fn demo(args: &DemoArgs) -> Result<(), CliError> {
     ))?;
     terminal.text("\nWhat the three slowest reads and writes waited for, to the nanosecond:\n\n")?;
     terminal.text(&explain_slowest(&finished, 3, None)?)?;
+    if finished.summary.partial {
+        return Err(CliError::Failed("interrupted: the results are partial".into()));
+    }
     terminal.text(NEXT)
 }

@@ -2,7 +2,7 @@
 
 use crate::args::ExplainArgs;
 use crate::error::CliError;
-use crate::terminal::print;
+use crate::terminal::{catch_interrupts, interrupted, print};
 use tailcut_report::explain::{ExplainOptions, explain as explain_folder};
 
 /// Print what the slowest requests of a run waited for.
@@ -12,5 +12,7 @@ pub fn explain(args: &ExplainArgs) -> Result<(), CliError> {
         return Err(CliError::Input(text));
     }
     let options = ExplainOptions { above: args.above, top: args.top, scheme: args.scheme.clone() };
-    print(&explain_folder(&args.dir, &options)?)
+    catch_interrupts();
+    let text = explain_folder(&args.dir, &options, &interrupted)?;
+    print(&text)
 }

@@ -4,13 +4,13 @@ mod under_workload;
 
 use crate::args::LifetimeArgs;
 use crate::error::CliError;
-use crate::terminal::{Terminal, print, print_json};
+use crate::terminal::{Terminal, catch_interrupts, interrupted, print, print_json};
 use serde::Serialize;
 use tailcut_core::device::Shape;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::policy::erase_scheme::EraseSchemeConfig;
 use tailcut_report::text::{Grid, cut, duration};
-use tailcut_sim::lifetime::{BLOCKS, LONGEST, Lifetime, lifetime};
+use tailcut_sim::lifetime::{BLOCKS, LONGEST, Lifetime, lifetime_unless};
 
 /// The lives of the blocks of one scheme.
 #[derive(Serialize)]
@@ -28,6 +28,8 @@ struct Lives {
     device: String,
     requirement: u32,
     seed: u64,
+    /// Whether it was stopped before its end: schemes are missing.
+    partial: bool,
     schemes: Vec<Row>,
 }
 
@@ -37,6 +39,18 @@ pub fn run(args: &LifetimeArgs) -> Result<(), CliError> {
         Some(text) => under_workload::run(args, text),
         None => alone(args),
     }
+}
+
+/// Show the lives of the schemes that have ended, and say whether others are missing.
+fn show(partial: bool, nothing: bool, shown: impl FnOnce() -> Result<(), CliError>) -> Result<(), CliError> {
+    if !partial {
+        return shown();
+    }
+    if nothing {
+        return Err(CliError::Failed("interrupted before the first life had ended".into()));
+    }
+    let told = shown();
+    Err(told.err().unwrap_or_else(|| CliError::Failed("interrupted: the results are partial".into())))
 }
 
 /// The configuration of a scheme whose erases differ from block to block.
@@ -63,6 +77,7 @@ fn alone(args: &LifetimeArgs) -> Result<(), CliError> {
             "--fault: blocks alone have no faults; a fault needs a drive: give --workload too".to_string(),
         ));
     }
+    catch_interrupts();
     let mut schemes: Vec<Row> = Vec::new();
     let mut requirement = args.requirement;
     for name in args.scheme.iter().map(|name| name.trim()) {
@@ -78,16 +93,15 @@ fn alone(args: &LifetimeArgs) -> Result<(), CliError> {
                 "{name}: without a workload no host write waits, so that all erases are at the lower voltage"
             ));
         }
-        let life = lifetime(eraser, bits);
+        let Some(life) = lifetime_unless(eraser, bits, &interrupted) else { break };
         let first = schemes.first().map_or(life.mean, |row| row.life.mean);
         schemes.push(Row { scheme: name.to_string(), against_first: life.mean / first.max(1.0), life });
     }
     let requirement = requirement.unwrap_or(0);
-    let lives = Lives { device: args.device.clone(), requirement, seed: args.seed, schemes };
-    if args.json {
-        return print_json(&lives);
-    }
-    print(&table(&lives))
+    let partial = interrupted();
+    let lives = Lives { device: args.device.clone(), requirement, seed: args.seed, partial, schemes };
+    let shown = || if args.json { print_json(&lives) } else { print(&table(&lives)) };
+    show(partial, lives.schemes.is_empty(), shown)
 }
 
 fn table(lives: &Lives) -> String {

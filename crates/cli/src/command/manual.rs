@@ -5,7 +5,9 @@ use crate::args::Cli;
 use crate::error::CliError;
 use crate::terminal::print;
 use clap::CommandFactory;
+use std::io;
 use std::path::Path;
+use tailcut_report::regular::regular;
 
 const NAME: &str = "tailcut";
 
@@ -26,9 +28,23 @@ pub fn man(dir: Option<&Path>) -> Result<(), CliError> {
             print(&String::from_utf8_lossy(&page))
         }
         Some(dir) => {
-            let written =
-                std::fs::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(Cli::command(), dir));
+            let written = std::fs::create_dir_all(dir).and_then(|()| {
+                may_write_to(dir)?;
+                clap_mangen::generate_to(Cli::command(), dir)
+            });
             written.map_err(|e| CliError::Input(format!("cannot write to {}: {e}", dir.display())))
         }
     }
+}
+
+/// Check that the manual pages in a folder, if there are any, are regular files.
+fn may_write_to(dir: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(dir)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.starts_with(NAME) && name.ends_with(".1") {
+            regular(&path).map_err(|e| io::Error::new(e.kind(), format!("{name}: {e}")))?;
+        }
+    }
+    Ok(())
 }

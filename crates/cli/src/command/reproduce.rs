@@ -7,6 +7,8 @@ use crate::run::threads;
 use crate::terminal::{Terminal, catch_interrupts, interrupt, print};
 use serde::Serialize;
 use std::path::Path;
+use tailcut_report::regular::{regular, replace};
+use tailcut_report::summary::Scheme;
 use tailcut_reproduce::search::Rating;
 use tailcut_reproduce::{
     Experiment, Options, Outcome, Results, Tally, list, markdown, reproduce as run_one, text,
@@ -24,7 +26,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
     // of work.
     if let Some(path) = &args.report {
         let new = experiments.iter().map(|e| (e.id.as_str(), e.judges()));
-        markdown::fits(read(path)?.as_deref(), new)
+        markdown::fits(report_of(path)?.as_deref(), new)
             .map_err(|e| CliError::Input(format!("{}: {e}", path.display())))?;
     }
     let options = Options {
@@ -39,6 +41,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
     };
     catch_interrupts();
     let mut all: Vec<Results> = Vec::new();
+    let mut unwritten: Option<CliError> = None;
     for e in &experiments {
         terminal.text(&text::heading(e, args.quick))?;
         let progress = Progress::of_tasks(e.tasks());
@@ -53,9 +56,12 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
         // file is read again, since other programs may write their own sections in the
         // meantime.
         if let Some(path) = &args.report {
-            let section = markdown::section(e, &results);
-            pictures(path, &section)?;
-            write(path, &markdown::document(read(path)?.as_deref(), &[section]))?;
+            let wrote = add(path, &markdown::section(e, &results));
+            // The results are shown in any case, and the other experiments run.
+            if let Err(error) = wrote {
+                terminal.warn(&error.to_string());
+                unwritten = Some(error);
+            }
         }
         all.push(results);
     }
@@ -67,6 +73,9 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
     }
     if args.json {
         print(&json(&experiments, &all))?;
+    }
+    if let Some(error) = unwritten {
+        return Err(error);
     }
     match args.strict && tally.missed() > 0 {
         true => Err(CliError::Failed(format!("{} out of band", tally.missed()))),
@@ -90,22 +99,37 @@ fn chosen(words: &[String]) -> Result<Vec<Experiment>, CliError> {
     Ok(all)
 }
 
-fn read(path: &Path) -> Result<Option<String>, CliError> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(e) => Err(CliError::Input(format!("cannot read {}: {e}", path.display()))),
+/// The report at a path; `None` if there is no file.
+///
+/// # Errors
+/// There is something else than a report: it must not be lost.
+fn report_of(path: &Path) -> Result<Option<String>, CliError> {
+    let cannot = |e: std::io::Error| CliError::Input(format!("cannot write {}: {e}", path.display()));
+    if !regular(path).map_err(cannot)? {
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        std::fs::read_dir(folder).map_err(cannot)?;
+        return Ok(None);
     }
+    let bytes = std::fs::read(path).map_err(cannot)?;
+    match String::from_utf8(bytes) {
+        Ok(text) if markdown::is_report(&text) => Ok(Some(text)),
+        _ => Err(CliError::Input(format!(
+            "{} is no report of `tailcut reproduce`, and would be lost: name a new file (--report)",
+            path.display()
+        ))),
+    }
+}
+
+/// Write the section of an experiment into the report.
+fn add(path: &Path, section: &markdown::Section) -> Result<(), CliError> {
+    let old = report_of(path)?;
+    pictures(path, section)?;
+    write(path, &markdown::document(old.as_deref(), std::slice::from_ref(section)))
 }
 
 /// Write a file completely or not at all.
 fn write(path: &Path, text: &str) -> Result<(), CliError> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".partial");
-    let partial = Path::new(&name);
-    std::fs::write(partial, text)
-        .and_then(|()| std::fs::rename(partial, path))
-        .map_err(|e| CliError::Input(format!("cannot write {}: {e}", path.display())))
+    replace(path, text).map_err(|e| CliError::Failed(format!("cannot write {}: {e}", path.display())))
 }
 
 /// Write a section's pictures next to the document, and remove its earlier pictures.
@@ -119,7 +143,9 @@ fn pictures(document: &Path, section: &markdown::Section) -> Result<(), CliError
     let prefix = format!("{}-", section.id.replace('/', "-"));
     for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let own = name.starts_with(&prefix) && name.ends_with(".svg");
+        let number = name.strip_prefix(&prefix).and_then(|n| n.strip_suffix(".svg"));
+        let number = number.and_then(|n| n.strip_suffix(".light").or(n.strip_suffix(".dark")));
+        let own = number.is_some_and(|n| n.parse::<u32>().is_ok());
         if own && section.pictures.iter().all(|(kept, _)| *kept != name) {
             let cannot = |e| CliError::Input(format!("cannot remove {}: {e}", entry.path().display()));
             std::fs::remove_file(entry.path()).map_err(cannot)?;
@@ -142,10 +168,22 @@ struct JsonExperiment<'a> {
     quick: bool,
     seconds: f64,
     checks: &'a [Outcome],
+    runs: Vec<JsonRun<'a>>,
     #[serde(skip_serializing_if = "<[Outcome]>::is_empty")]
     expected: &'a [Outcome],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     searches: Vec<JsonSearch<'a>>,
+}
+
+/// What a run has measured: the schemes as in `summary.json`, without their series.
+#[derive(Serialize)]
+struct JsonRun<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    warnings: &'a [String],
+    schemes: Vec<Scheme>,
 }
 
 #[derive(Serialize)]
@@ -161,6 +199,16 @@ fn json(experiments: &[Experiment], all: &[Results]) -> String {
         quick: r.quick,
         seconds: r.seconds,
         checks: &r.outcomes,
+        runs: r
+            .runs
+            .iter()
+            .map(|run| JsonRun {
+                name: &run.name,
+                missing: run.missing.as_deref(),
+                warnings: &run.warnings,
+                schemes: run.schemes.iter().map(|s| Scheme { series: Vec::new(), ..s.clone() }).collect(),
+            })
+            .collect(),
         expected: &r.expected,
         searches: r
             .searches

@@ -6,16 +6,17 @@ use crate::run::counts_text;
 use crate::terminal::{Terminal, catch_interrupts, print, print_json};
 use std::fmt::Write;
 use std::path::Path;
+use tailcut_report::regular::regular;
 use tailcut_report::text::{grouped, percent};
 use tailcut_units::Span;
 use tailcut_units::quantity::{human_bytes, human_time};
-use tailcut_workload::trace::{Remap, TraceCounts, TraceFile, TraceInfo, convert, info};
+use tailcut_workload::trace::{Remap, TraceCounts, TraceFile, TraceInfo, TraceOptions, convert, info};
 
 /// Measure, convert or cut a trace.
 pub fn trace(what: &TraceCommand) -> Result<(), CliError> {
     match what {
         TraceCommand::Info { file, json, trace } => {
-            let file = trace_file(file)?;
+            let file = trace_file(file, &trace.options())?;
             let measured = info(file.clone(), &trace.options())?;
             warn(&measured.counts);
             if *json {
@@ -36,8 +37,8 @@ pub fn trace(what: &TraceCommand) -> Result<(), CliError> {
 }
 
 /// A trace file, or `-` for standard input.
-fn trace_file(path: &Path) -> Result<TraceFile, CliError> {
-    Ok(if path == Path::new("-") { TraceFile::standard_input()? } else { TraceFile::from(path) })
+fn trace_file(path: &Path, options: &TraceOptions) -> Result<TraceFile, CliError> {
+    Ok(if path == Path::new("-") { TraceFile::standard_input(options)? } else { TraceFile::from(path) })
 }
 
 /// Print the warnings about a trace.
@@ -57,10 +58,11 @@ fn write_compact(args: &ConvertArgs) -> Result<(), CliError> {
         None => {}
     }
     let to = args.output.display();
-    if args.output.exists() && !args.force {
+    let exists = regular(&args.output).map_err(|e| CliError::Input(format!("cannot write {to}: {e}")))?;
+    if exists && !args.force {
         return Err(CliError::Input(format!("{to} exists already: name another file, or give --force")));
     }
-    let file = trace_file(&args.file)?;
+    let file = trace_file(&args.file, &options)?;
     let from = file.name();
     // From here on an interrupt must remove the incomplete file.
     catch_interrupts();

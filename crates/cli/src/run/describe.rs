@@ -240,6 +240,9 @@ pub fn counts_text(c: &TraceCounts) -> String {
         (c.jumps_back_cut, "jumps back of the clock were cut"),
         (c.untouched_trims, "trims of pages that are never read or written were left out"),
     ];
+    if c.pieces > 0 {
+        parts.push(format!("{} pieces of cut requests count as requests in the tables", grouped(c.pieces)));
+    }
     parts.extend(happened.iter().filter(|h| h.0 > 0).map(|(n, what)| format!("{} {what}", grouped(*n))));
     if c.gaps_cut > 0 {
         parts.push(format!("gaps are shorter by {} in all", human_time(Span(c.gaps_cut_ns))));

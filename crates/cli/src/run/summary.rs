@@ -78,6 +78,7 @@ pub fn finished(
             device: device.to_string(),
             host_capacity_bytes: plan.capacity,
             workload: Workload::default(),
+            warnings: Vec::new(),
             schemes: Vec::new(),
         },
         measured: Vec::new(),
@@ -125,6 +126,7 @@ pub fn finished(
     if all.measured.is_empty() {
         return Err(CliError::Failed("interrupted before the first request".into()));
     }
+    all.summary.warnings = plan.warnings.iter().chain(&all.warnings).cloned().collect();
     Ok(all)
 }
 
@@ -169,6 +171,31 @@ fn missed_rates(scheme: &str, missed: &[MissedRate]) -> Vec<String> {
     missed.iter().take(MOST_WARNED).map(line).chain(more).collect()
 }
 
+/// How the records of a trace were handled; counts of 0 are left out.
+fn records(c: &TraceCounts) -> Ordered<u64> {
+    let all = [
+        ("lines", c.lines),
+        ("blank", c.blank),
+        ("comments", c.comments),
+        ("other_events", c.other_events),
+        ("other_devices", c.other_devices),
+        ("before_window", c.before_window),
+        ("reordered", c.reordered),
+        ("backward_max_ns", c.backward_max_ns),
+        ("gaps_cut", c.gaps_cut),
+        ("gaps_cut_ns", c.gaps_cut_ns),
+        ("jumps_back_cut", c.jumps_back_cut),
+        ("clamped", c.clamped),
+        ("folded", c.folded),
+        ("moved", c.moved),
+        ("cut", c.split),
+        ("cut_pieces", c.pieces),
+        ("late_devices", c.late_devices),
+        ("untouched_trims", c.untouched_trims),
+    ];
+    all.into_iter().filter(|(_, n)| *n > 0).map(|(name, n)| (name.to_string(), n)).collect()
+}
+
 /// The requests of the host, as seen by the first run.
 fn workload(experiment: &Experiment, plan: &Plan, first: &RunResult) -> Workload {
     let measured = &first.outcome.measured;
@@ -184,6 +211,8 @@ fn workload(experiment: &Experiment, plan: &Plan, first: &RunResult) -> Workload
         drive_footprint_bytes: plan.drive_footprint,
         warm_up_ns: first.outcome.measured_from.0,
         span_ns: None,
+        parted_requests: first.outcome.split,
+        records: first.trace.as_ref().map_or_else(Ordered::default, records),
     };
     // A whole trace has its own measures, which do not depend on how its requests are
     // split.

@@ -372,10 +372,10 @@ impl EccConfig {
 
     pub(crate) fn check_queue(&self) -> Result<(), ConfigProblem> {
         if self.queue == 0 || self.queue > 65_536 {
-            return refuse("ecc.queue", format!("{} codewords is not in 1..=65536", self.queue));
+            return refuse("ecc.queue", format!("{} is out of range: 1 to 65536 codewords", self.queue));
         }
         if let Some(engines) = self.engines.filter(|engines| !(1..=64).contains(engines)) {
-            return refuse("ecc.engines", format!("{engines} engines is not in 1..=64"));
+            return refuse("ecc.engines", format!("{engines} is out of range: 1 to 64 engines"));
         }
         Ok(())
     }

@@ -92,6 +92,7 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
         cpu_seconds: 1.25,
         peak_rss_bytes: Some(1 << 28),
         precondition: Some(Precondition {
+            steady: Some(false),
             kind: "steady".into(),
             cpu_seconds: 3.0,
             cached: true,
@@ -109,6 +110,7 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
         }),
     };
     let counters = DeviceCounters {
+        units: Ordered(vec![("trimmed".into(), 3)]),
         programs: Ordered(vec![("user".into(), 1_000), ("gc".into(), 500), ("pad".into(), 10)]),
         gc: Some(Gc {
             collections: 12,
@@ -117,6 +119,7 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
             longest_ns: Some(9_000_000),
             blocked_reads_fraction: Some(0.25),
             queued_behind_fraction: Some(0.125),
+            for_refresh: Some(2),
             kept_out_fraction: Some(0.0625),
             rebuilt_reads_fraction: Some(0.5),
             groups: vec![GcGroup { mean: 0.125, most: 2 }, GcGroup::default()],
@@ -156,6 +159,7 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
         faults: (name == "t-es").then(|| Faults {
             read_failures: 7,
             media_errors: 2,
+            media_error_commands: 3,
             blocks: FaultBlocks { all: 512, factory_bad: 3, grown_bad: 1, spare: 4, in_holes: 2 },
             retired_extents: 1,
             spare_extents: 14,
@@ -184,8 +188,11 @@ pub fn summary(schemes: Vec<Scheme>) -> Summary {
             source: "randrw,bs=4k".into(),
             requests: 40_000,
             read_fraction: 0.7,
+            parted_requests: 5,
+            records: Ordered(vec![("folded".into(), 7)]),
             ..Workload::default()
         },
+        warnings: vec!["the drive did not become steady".into()],
         schemes,
     }
 }

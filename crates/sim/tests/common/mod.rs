@@ -18,6 +18,7 @@ pub fn experiment(workload: &WorkloadSpec, schemes: Vec<SchemeSpec>) -> Experime
         snapshots: Snapshots::Off,
         threads: 2,
         fine: None,
+        one_past: false,
         timeline: None,
     }
 }

@@ -1,18 +1,17 @@
 //! The source of a trace: a file or a copy of standard input, which can be read repeatedly.
 
 use super::error::TraceError;
+use super::options::TraceOptions;
+use super::reader::TraceReader;
 use super::stream::{Input, decompress};
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use xxhash_rust::xxh3::Xxh3Default;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Files up to this size in bytes are hashed whole; longer ones only at their start, middle
-/// and end.
-const HASHED_MAX: u64 = 256 << 20;
-/// Bytes hashed at a time, and of each hashed part of a long file.
-const HASHED_PART: u64 = 1 << 20;
+/// The first part of standard input after which a trace with a limit may be complete.
+const FIRST_PART: u64 = 64 << 10;
 
 /// A trace file, or a copy of standard input.
 #[derive(Clone, Debug)]
@@ -39,22 +38,39 @@ impl TraceFile {
     ///
     /// # Errors
     /// Standard input cannot be read, or the folder for temporary files is full.
-    pub fn standard_input() -> Result<TraceFile, TraceError> {
-        TraceFile::spool(&mut io::stdin().lock())
+    pub fn standard_input(options: &TraceOptions) -> Result<TraceFile, TraceError> {
+        TraceFile::spool(&mut io::stdin().lock(), options)
     }
 
-    fn spool(input: &mut impl Read) -> Result<TraceFile, TraceError> {
-        let mut copy = || -> io::Result<File> {
-            let mut file = tempfile::tempfile()?;
-            io::copy(input, &mut file)?;
-            Ok(file)
-        };
-        let file = copy().map_err(|source| TraceError::Io {
+    /// Copy the input up to its end, or up to where a trace with a limit is no longer read: the input may have no end.
+    fn spool(input: &mut impl Read, options: &TraceOptions) -> Result<TraceFile, TraceError> {
+        let fail = |source| TraceError::Io {
             file: format!("standard input, copied to {}", std::env::temp_dir().display()),
             action: "read or store it",
             source,
-        })?;
-        Ok(TraceFile::Spooled(Arc::new(file)))
+        };
+        let file = Arc::new(tempfile::tempfile().map_err(fail)?);
+        let spooled = TraceFile::Spooled(Arc::clone(&file));
+        let mut part = if options.limit.is_some() { FIRST_PART } else { u64::MAX };
+        loop {
+            let copied = io::copy(&mut input.take(part), &mut &*file).map_err(fail)?;
+            if copied < part || spooled.is_enough(options) {
+                return Ok(spooled);
+            }
+            // As much again: all parts together are read twice.
+            part = spooled.size().map_err(fail)?;
+        }
+    }
+
+    /// Whether the requests up to the limit are here, and were read without a look at the end of what is here.
+    fn is_enough(&self, options: &TraceOptions) -> bool {
+        let Some(limit) = options.limit else { return false };
+        let ended = Arc::new(AtomicBool::new(false));
+        let Ok(input) = self.open() else { return false };
+        let input = Box::new(Ended { input, ended: Arc::clone(&ended) });
+        let Ok(mut reader) = TraceReader::new(&self.name(), input, options) else { return false };
+        let enough = (0..limit).all(|_| matches!(reader.next_record(), Ok(Some(_))));
+        enough && matches!(reader.next_record(), Ok(None)) && !ended.load(Relaxed)
     }
 
     /// The file's name in messages.
@@ -88,19 +104,9 @@ impl TraceFile {
     /// # Errors
     /// The file cannot be opened.
     pub fn open(&self) -> io::Result<Input> {
-        self.open_at(0)
-    }
-
-    fn open_at(&self, at: u64) -> io::Result<Input> {
         Ok(match self {
-            TraceFile::Path(path) => {
-                let mut file = File::open(path)?;
-                if at > 0 {
-                    file.seek(SeekFrom::Start(at))?;
-                }
-                Box::new(file)
-            }
-            TraceFile::Spooled(file) => Box::new(At { file: Arc::clone(file), at }),
+            TraceFile::Path(path) => Box::new(File::open(path)?),
+            TraceFile::Spooled(file) => Box::new(At { file: Arc::clone(file), at: 0 }),
             TraceFile::Several(files) => Box::new(Chain {
                 files: files.clone().into_iter(),
                 current: None,
@@ -109,36 +115,21 @@ impl TraceFile {
             }),
         })
     }
+}
 
-    /// Return a hash of the content. A very long file is hashed by its length, start,
-    /// middle and end. 0 if the file cannot be read; opening it reports why.
-    pub(crate) fn content_hash(&self) -> u64 {
-        if let TraceFile::Several(files) = self {
-            let mut hash = Xxh3Default::new();
-            files.iter().for_each(|file| hash.update(&file.content_hash().to_le_bytes()));
-            return hash.digest();
+/// Notes when a reader comes to the end of an input.
+struct Ended {
+    input: Input,
+    ended: Arc<AtomicBool>,
+}
+
+impl Read for Ended {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.input.read(to)?;
+        if bytes == 0 && !to.is_empty() {
+            self.ended.store(true, Relaxed);
         }
-        let hash = || -> io::Result<u64> {
-            let length = self.size()?;
-            let mut hash = Xxh3Default::new();
-            hash.update(&length.to_le_bytes());
-            let parts = match length > HASHED_MAX {
-                true => [0, length / 2, length - HASHED_PART].map(|at| (at, HASHED_PART)).to_vec(),
-                false => vec![(0, length)],
-            };
-            let mut buffer = vec![0; HASHED_PART as usize];
-            for (at, bytes) in parts {
-                let mut input = self.open_at(at)?.take(bytes);
-                loop {
-                    match input.read(&mut buffer)? {
-                        0 => break,
-                        n => hash.update(&buffer[..n]),
-                    }
-                }
-            }
-            Ok(hash.digest())
-        };
-        hash().unwrap_or(0)
+        Ok(bytes)
     }
 }
 
@@ -200,9 +191,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_spooled_input_reads_again_and_again_and_hashes_as_its_file() {
+    fn a_spooled_input_reads_again_and_again() {
         let bytes: Vec<u8> = (0..3_000_000u32).map(|i| ((i * 7) >> 3) as u8).collect();
-        let spooled = TraceFile::spool(&mut &bytes[..]).unwrap();
+        let spooled = TraceFile::spool(&mut &bytes[..], &TraceOptions::default()).unwrap();
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), &bytes).unwrap();
         let (mut one, mut other) = (spooled.open().unwrap(), spooled.open().unwrap());
@@ -214,8 +205,48 @@ mod tests {
         assert!(start == bytes[..100] && rest == bytes[100..] && all == bytes);
         let named = TraceFile::from(file.path());
         assert_eq!((spooled.size().unwrap(), named.size().unwrap()), (3_000_000, 3_000_000));
-        assert_eq!(spooled.content_hash(), named.content_hash());
-        assert_ne!(named.content_hash(), 0);
         assert_eq!(spooled.name(), "standard input");
+    }
+
+    /// Lines without an end. It fails if more is read than the limit needs.
+    struct Endless {
+        line: u64,
+        rest: Vec<u8>,
+        given: usize,
+    }
+
+    impl Read for Endless {
+        fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+            assert!(self.given < 64 << 20, "the input is read on and on");
+            if self.rest.is_empty() {
+                let (s, us) = (self.line / 1_000_000, self.line % 1_000_000);
+                self.rest = format!("0,{},4096,r,{s}.{us:06}\n", self.line % 512 * 8).into_bytes();
+                self.line += 100;
+            }
+            let n = self.rest.len().min(to.len());
+            to[..n].copy_from_slice(&self.rest[..n]);
+            self.rest.drain(..n);
+            self.given += n;
+            Ok(n)
+        }
+    }
+
+    #[test]
+    fn an_endless_input_with_a_limit_is_read_as_far_as_needed() {
+        for limit in [1, 1000, 100_000] {
+            let options = TraceOptions { limit: Some(limit), ..TraceOptions::default() };
+            let spooled =
+                TraceFile::spool(&mut Endless { line: 0, rest: vec![], given: 0 }, &options).unwrap();
+            let mut reader = TraceReader::open(&spooled, &options).unwrap();
+            let mut read = Vec::new();
+            while let Some(record) = reader.next_record().unwrap() {
+                read.push(record.time);
+            }
+            assert_eq!(read.len() as u64, limit);
+            assert!(
+                read.iter().zip(0u64..).all(|(&time, i)| time == i * 100_000),
+                "in order, and none is missing"
+            );
+        }
     }
 }

@@ -177,6 +177,7 @@ impl Layout {
                 counts.split += 1;
                 let limit = slice.pages * PAGE;
                 let (command, pieces) = split(record, base, page * PAGE + inside, limit);
+                counts.pieces += 1 + pieces.left.div_ceil(limit);
                 *rest = Some(pieces);
                 return command;
             }

@@ -170,11 +170,6 @@ impl Default for TraceOptions {
 }
 
 impl TraceOptions {
-    /// A text that differs if the options make a difference to the requests read.
-    pub fn identity(&self) -> String {
-        format!("{:?}", TraceOptions { interrupt: Interrupt::default(), ..self.clone() })
-    }
-
     /// Check all bounds; fails with [`TraceError::Option`].
     pub fn check(&self) -> Result<(), TraceError> {
         for (option, value) in [("rate_scale", self.rate_scale), ("size_scale", self.size_scale)] {

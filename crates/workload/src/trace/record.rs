@@ -106,6 +106,8 @@ pub struct TraceCounts {
     pub moved: u64,
     /// Requests larger than their device's part, issued in pieces.
     pub split: u64,
+    /// The requests of the host that these became.
+    pub pieces: u64,
     /// Requests of devices first seen after the layout was fixed; such a device shares a
     /// part.
     pub late_devices: u64,

@@ -223,6 +223,7 @@ impl TraceSource {
             folded: self.mapped.folded,
             moved: self.mapped.moved,
             split: self.mapped.split,
+            pieces: self.mapped.pieces,
             late_devices: self.mapped.late_devices,
             untouched_trims: self.mapped.untouched_trims,
             laps: self.mapped.laps,

@@ -9,6 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tailcut_ldpc::{Plan, Schedule, Table};
+use tailcut_report::regular::regular;
 
 /// Measure a table, and print it or write it to a file.
 pub fn run(args: &TableArgs) -> Result<(), CliError> {
@@ -44,14 +45,16 @@ struct Output {
 
 impl Output {
     fn new(to: &Path, force: bool) -> Result<Output, CliError> {
-        if to.exists() && !force {
+        let exists =
+            regular(to).map_err(|e| CliError::Input(format!("cannot write {}: {e}", to.display())))?;
+        if exists && !force {
             let text = format!("{} exists already: name another file, or give --force", to.display());
             return Err(CliError::Input(text));
         }
         let mut name = to.as_os_str().to_owned();
-        name.push(".partial");
+        name.push(format!(".{}.partial", std::process::id()));
         let partial = PathBuf::from(name);
-        let file = File::create(&partial)
+        let file = File::create_new(&partial)
             .map_err(|e| CliError::Input(format!("cannot write {}: {e}", partial.display())))?;
         Ok(Output { to: to.to_path_buf(), partial, file })
     }

@@ -1,11 +1,11 @@
 //! The life of each scheme's drive under a workload, until it is read-only.
 
-use super::config_of;
+use super::{config_of, show};
 use crate::args::LifetimeArgs;
 use crate::error::CliError;
 use crate::progress::Progress;
 use crate::run::{threads, workload};
-use crate::terminal::{Terminal, catch_interrupts, print, print_json};
+use crate::terminal::{Terminal, catch_interrupts, interrupted, print, print_json};
 use serde::Serialize;
 use tailcut_core::policy::wear::WearConfig;
 use tailcut_report::text::{Grid, cut, duration};
@@ -38,6 +38,8 @@ struct Lives {
     untimed_cycles: u32,
     capacity_bytes: u64,
     seed: u64,
+    /// Whether it was stopped before its end: lives are cut short, or missing.
+    partial: bool,
     schemes: Vec<Row>,
 }
 
@@ -76,6 +78,7 @@ pub fn run(args: &LifetimeArgs, text: &str) -> Result<(), CliError> {
         snapshots: Cache::of_user().map_or(Snapshots::Off, Snapshots::Cached),
         threads: args.threads.map_or_else(threads, usize::from),
         fine: None,
+        one_past: false,
         timeline: None,
     };
     let plan = experiment.plan()?;
@@ -86,12 +89,13 @@ pub fn run(args: &LifetimeArgs, text: &str) -> Result<(), CliError> {
     let progress = Progress::new(&plan, experiment.schemes.len());
     let lives = experiment.live(&plan, args.stage, args.untimed_cycles, &progress);
     progress.finish();
+    let partial = interrupted();
     let mut rows: Vec<Row> = Vec::new();
     for ((spec, requirement), life) in experiment.schemes.iter().zip(requirements).zip(lives?) {
-        let Some(life) = life else { return Err(CliError::Failed("interrupted".into())) };
+        let Some(life) = life else { continue };
         let first = rows.first().map_or(life.written, |row| row.life.written);
         let against_first = life.written as f64 / first.max(1) as f64;
-        if !life.ended {
+        if !life.ended && !partial {
             terminal.warn(&format!(
                 "{}: the workload ended before the drive was read-only; give it more requests or more time",
                 spec.name
@@ -106,12 +110,14 @@ pub fn run(args: &LifetimeArgs, text: &str) -> Result<(), CliError> {
         untimed_cycles: args.untimed_cycles,
         capacity_bytes: plan.capacity,
         seed: args.seed,
+        partial,
         schemes: rows,
     };
-    if args.json {
-        return print_json(&lives);
-    }
-    print(&(summary(&lives) + &stages(&lives)))
+    let shown = || match args.json {
+        true => print_json(&lives),
+        false => print(&(summary(&lives) + &stages(&lives))),
+    };
+    show(partial, lives.schemes.is_empty(), shown)
 }
 
 /// One row for each scheme.

@@ -3,6 +3,8 @@
 //! order changes a result.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::thread::Builder;
 
 /// The number of threads that the machine runs at once.
 pub(super) fn available() -> usize {
@@ -29,13 +31,20 @@ pub(super) fn on_threads<J: Send, T: Default>(
     }
     std::thread::scope(|scope| {
         let stop = &stop;
-        let own = shares.pop().unwrap_or_default();
+        let mut own = shares.pop().unwrap_or_default();
         for share in shares {
-            scope.spawn(move || {
+            let (give, take) = channel::<Vec<J>>();
+            let begun = Builder::new().spawn_scoped(scope, move || {
                 let mut tables = T::default();
                 let go = &mut |_| !stop.load(Ordering::Relaxed);
+                let share = take.recv().unwrap_or_default();
                 share.into_iter().all(|job| work(job, &mut tables, go))
             });
+            // What no other thread can do is for this one.
+            match begun {
+                Ok(_) => give.send(share).expect("the thread waits for its share"),
+                Err(_) => own.extend(share),
+            }
         }
         // This thread alone reports progress. All threads have as much to do.
         let (mut tables, count) = (T::default(), own.len() as f64);

@@ -206,7 +206,7 @@ impl ErrorsConfig {
             }
         }
         if !(1..=1024).contains(&self.layers) {
-            return refuse("errors.layers", format!("{} is not in 1..=1024", self.layers));
+            return refuse("errors.layers", format!("{} is out of range: 1 to 1024", self.layers));
         }
         Ok(())
     }

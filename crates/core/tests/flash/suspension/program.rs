@@ -65,7 +65,11 @@ fn a_read_during_the_data_in_is_served_before_the_first_pulse() {
             let (p, r) = (stage.ask(0, program(0)), stage.ask(at, read(0)));
             stage.play();
             let over = P + PROGRAM;
-            let want = if ["never", "collection"].contains(&member) { (over, over) } else { (P, P + READ + RELOAD + PROGRAM) };
+            let want = if ["never", "collection"].contains(&member) {
+                (over, over)
+            } else {
+                (P, P + READ + RELOAD + PROGRAM)
+            };
             assert_eq!((stage[r].granted(), stage[p].end()), want, "{member}, {at}");
         }
     }

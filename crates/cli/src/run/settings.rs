@@ -1,0 +1,177 @@
+//! Settings that are not what they seem: a scheme's row under another policy, a member chosen by one of its keys, and
+//! values that nothing reads.
+
+use crate::args::RunArgs;
+use crate::error::CliError;
+use std::path::Path;
+use tailcut_config::{Entry, Resolved, resolve};
+use tailcut_core::policy::FAMILIES;
+use tailcut_core::policy::redundancy::RedundancyConfig;
+use tailcut_report::text::percent;
+use tailcut_sim::{Experiment, PastKind, Plan};
+use tailcut_units::quantity::human_bytes;
+
+/// The lines about the configuration of the schemes.
+///
+/// # Errors
+/// Several schemes are compared, and a layer of the user takes a policy away that one of them sets: its row would have
+/// the name of a scheme that it does not show.
+pub fn of_schemes(args: &RunArgs, resolved: &[(String, Resolved)]) -> Result<Vec<String>, CliError> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut say = |line: String| {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    };
+    for (name, with) in resolved {
+        let none: [&str; 0] = [];
+        // A drive that is whole only with these layers has no other to compare with.
+        if let Ok(scheme) = resolve(&args.device, &[name], &none, &none) {
+            for (key, was, is) in replaced(&scheme, with) {
+                let by = layer_of(with, &key);
+                let what = format!("scheme `{name}` sets {key} to {was}, and {by} replaces it with {is}");
+                if resolved.len() > 1 {
+                    return Err(CliError::Input(format!(
+                        "{what}: the row would not show `{name}`; leave one of the two out"
+                    )));
+                }
+                say(what);
+            }
+        }
+        if let Ok(files) = resolve(&args.device, &[name], &args.layers.config, &none) {
+            args.layers.set.iter().filter_map(|set| switched(set, &files, with)).for_each(&mut say);
+        }
+        with.entries
+            .iter()
+            .filter(|e| is_of_user(e, args))
+            .filter_map(|e| unread(e, with))
+            .for_each(&mut say);
+    }
+    Ok(lines)
+}
+
+/// The lines about what all schemes share.
+pub fn of_plan(
+    args: &RunArgs,
+    resolved: &[(String, Resolved)],
+    experiment: &Experiment,
+    plan: &Plan,
+) -> Vec<String> {
+    let mut lines = Vec::new();
+    let free = resolved.iter().filter_map(|(_, r)| r.entry("age.free")).find(|e| is_of_user(e, args));
+    if let Some(free) = free.filter(|_| plan.past != PastKind::Scattered) {
+        let past = plan.past.name();
+        lines.push(format!(
+            "{}: only the past `scattered` reads age.free, and the past is {past}",
+            free.layer
+        ));
+    }
+    let users = plan.capacities.iter().map(|c| c.user);
+    if let Some((least, most)) = users.clone().min().zip(users.max()).filter(|(least, most)| least != most) {
+        let spare: Vec<String> = experiment
+            .schemes
+            .iter()
+            .zip(&plan.capacities)
+            .map(|(s, c)| format!("{} {}", s.name, percent((c.raw - least.min(c.raw)) as f64, c.raw as f64)))
+            .collect();
+        lines.push(format!(
+            "the schemes give the host {} to {}, and all are used up to {}: what a scheme gives beyond it is more spare \
+             space for collection (of the raw flash the host leaves {})",
+            human_bytes(least),
+            human_bytes(most),
+            human_bytes(plan.capacity),
+            spare.join(", "),
+        ));
+    }
+    lines
+}
+
+/// The member of a policy family.
+fn member(of: &Resolved, family: &str) -> Option<String> {
+    let key = format!("policy.{family}");
+    if let Some(plain) = of.entry(&key) {
+        return plain.value.as_str().map(String::from);
+    }
+    let inside = format!("{key}.");
+    let name = of.entries.iter().find_map(|e| e.key.strip_prefix(&inside))?;
+    name.split('.').next().map(String::from)
+}
+
+/// The layer that has set a policy family.
+fn layer_of<'a>(of: &'a Resolved, key: &str) -> &'a str {
+    let inside = format!("{key}.");
+    let entry = of.entries.iter().find(|e| e.key == key || e.key.starts_with(&inside));
+    entry.map_or("another layer", |e| e.layer.split(", default of").next().unwrap_or(&e.layer))
+}
+
+/// The families that a scheme sets and that have another member in the end: the key, and both members.
+fn replaced(scheme: &Resolved, with: &Resolved) -> Vec<(String, String, String)> {
+    let one = |family: &str| {
+        let key = format!("policy.{family}");
+        let (was, is) = (member(scheme, family)?, member(with, family)?);
+        (layer_of(scheme, &key).starts_with("scheme ") && was != is).then_some((key, was, is))
+    };
+    FAMILIES.iter().filter_map(|family| one(family.name)).collect()
+}
+
+/// The line about a `--set` of a key inside a member that was not the family's before.
+fn switched(set: &str, before: &Resolved, with: &Resolved) -> Option<String> {
+    let key = set.split('=').next().unwrap_or_default().trim();
+    let mut parts = key.split('.');
+    let (Some("policy"), Some(family), Some(named), Some(_)) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return None;
+    };
+    let (was, is) = (member(before, family)?, member(with, family)?);
+    (was != is && is == named).then(|| {
+        format!("--set {set} also makes {is} the member of policy.{family}; without it, it is {was}")
+    })
+}
+
+/// Whether the user has set a value by an option.
+fn is_of_user(e: &Entry, args: &RunArgs) -> bool {
+    let of_file = |file: &Path| e.layer == format!("file {}", file.display());
+    e.layer.starts_with("--set ") || args.layers.config.iter().any(|file| of_file(file))
+}
+
+/// The line about a value that this drive never reads.
+fn unread(e: &Entry, with: &Resolved) -> Option<String> {
+    let c = &with.config;
+    let never = |family: &str| member(with, family).is_some_and(|m| m == "never");
+    let read_by = match e.key.as_str() {
+        "age.pe_cycles"
+            if c.errors.is_none() && c.erase.is_none() && c.fault.iter().all(|f| f.cycle.is_none()) =>
+        {
+            "the tables `errors` and `erase`, and faults with `cycle`"
+        }
+        "age.retention" | "age.retention_from" | "age.law"
+            if c.errors.is_none() && c.fault.iter().all(|f| f.older.is_none()) =>
+        {
+            "the table `errors`, and faults with `older`"
+        }
+        "age.reads"
+            if c.errors.is_none()
+                && c.faults.page_reads.is_none()
+                && c.fault.iter().all(|f| f.reads.is_none()) =>
+        {
+            "the table `errors`, `faults.page_reads`, and faults with `reads`"
+        }
+        "faults.within"
+            if [c.faults.plane, c.faults.die, c.faults.channel].iter().all(|share| share.is_none()) =>
+        {
+            "`faults.plane`, `faults.die` and `faults.channel`"
+        }
+        "faults.rebuild_rate" if matches!(c.policy.redundancy, RedundancyConfig::None(_)) => {
+            "the drives with parity (policy.redundancy)"
+        }
+        key if key.starts_with("suspend.erase.") && never("suspend_erase") => {
+            "the members of policy.suspend_erase other than `never`"
+        }
+        key if key.starts_with("suspend.program.") && never("suspend_program") => {
+            "the members of policy.suspend_program other than `never`"
+        }
+        _ => return None,
+    };
+    Some(format!("{}: nothing reads {} here; it is for {read_by}", e.layer, e.key))
+}

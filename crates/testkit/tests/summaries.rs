@@ -1,0 +1,98 @@
+//! Tests that the summary of every drive of the swarm keeps the contract of `summary.json`.
+
+use std::collections::BTreeSet;
+use tailcut_core::device::config::DeviceConfig;
+use tailcut_report::Ordered;
+use tailcut_report::summary::{SCHEMA, Scheme, Summary, Workload};
+use tailcut_sim::{Experiment, ExperimentError, PastKind, SchemeSpec, Snapshots, summarise};
+use tailcut_testkit::swarm;
+use tailcut_workload::{TraceReplay, WorkloadSpec};
+
+/// The summary of a short run of a drive.
+fn summary(config: DeviceConfig, seed: u64, past: PastKind) -> Result<Summary, ExperimentError> {
+    let job = "randrw,bsrange=4k-256k,rwmixread=60,iodepth=8,fsync=40,norandommap,number_ios=400";
+    let workload = WorkloadSpec::parse(job, |_| None, &TraceReplay::default()).expect("a job");
+    let experiment = Experiment {
+        schemes: vec![SchemeSpec { name: "drawn".into(), config }],
+        workload: &workload,
+        seed,
+        runs: 1,
+        past: Some(past),
+        snapshots: Snapshots::Off,
+        threads: 1,
+        fine: None,
+        one_past: false,
+        timeline: None,
+    };
+    let plan = experiment.plan()?;
+    let results = experiment.run(&plan, &(), &|_, _| Ok(None))?;
+    let schemes: Vec<Scheme> = results.iter().flatten().flatten().map(|r| summarise("drawn", r)).collect();
+    Ok(Summary {
+        tailcut: "0".into(),
+        schema: SCHEMA,
+        model_version: 1,
+        seed,
+        partial: false,
+        device: "drawn".into(),
+        host_capacity_bytes: plan.capacity,
+        workload: Workload { source: job.into(), ..Workload::default() },
+        warnings: plan.warnings,
+        schemes,
+    })
+}
+
+/// The dotted names of what a summary holds, without the numbers of lists.
+fn names(value: &serde_json::Value, at: &str, all: &mut BTreeSet<String>) {
+    match value {
+        serde_json::Value::Object(map) => {
+            for (name, value) in map {
+                names(value, &format!("{at}.{name}"), all);
+            }
+        }
+        serde_json::Value::Array(list) => list.iter().for_each(|value| names(value, at, all)),
+        _ => drop(all.insert(at.to_string())),
+    }
+}
+
+#[test]
+fn every_summary_of_the_swarm_fits_the_schema() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/summary.schema.json");
+    let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let (mut seen, mut ran) = (BTreeSet::new(), 0);
+    let pages = (0..160).map(|seed| (seed, swarm::draw_with_faults(seed).config));
+    let hosts = (0..40).map(|seed| (seed, swarm::pblk::draw(seed)));
+    for (seed, config) in pages.chain(hosts) {
+        let past = if seed % 4 == 0 { PastKind::Sequential } else { PastKind::None };
+        // A drive on which nothing can be written, or whose channels are all dead, has no summary.
+        let Ok(summary) = summary(config, seed, past) else { continue };
+        let value = serde_json::to_value(&summary).unwrap();
+        let errors: Vec<String> =
+            validator.iter_errors(&value).map(|e| format!("{}: {e}", e.instance_path())).collect();
+        assert_eq!(errors, [""; 0], "seed {seed}");
+        let one = &summary.schemes[0];
+        let failed = one.failed.get("read").and_then(|by: &Ordered<u64>| by.get("media_error")).copied();
+        if let Some(faults) = &one.faults {
+            assert_eq!(faults.media_errors, failed.unwrap_or(0), "seed {seed}");
+            assert!(faults.media_error_commands >= faults.media_errors, "seed {seed}");
+        }
+        names(&value["schemes"][0], "", &mut seen);
+        ran += 1;
+    }
+    assert!(ran >= 150, "only {ran} drives of 200 had a summary");
+    for name in [
+        ".gc.for_refresh",
+        ".gc.for_wear",
+        ".gc.parity_reads",
+        ".gc.groups.mean",
+        ".programs.refresh",
+        ".faults.media_error_commands",
+        ".faults.read_only_reason",
+        ".suspends.erase",
+        ".erase_pulses.blocks",
+        ".page_senses.pages",
+        ".units.from_buffer",
+    ] {
+        assert!(seen.contains(name), "no drive has `{name}`: {seen:?}");
+    }
+}
