@@ -25,7 +25,7 @@ macro_rules! presets {
 
 /// The device presets, each a complete drive.
 pub const DEVICES: &[Preset] = presets!("devices":
-    "z-ssd", "z-ssd-artifact", "ttflash-256g", "cnex-westlake", "cnex-westlake-mlc", "mqsim-default", "mqsim-e", "mqsim-e-xfer0", "wuhe-slc", "wuhe-mlc", "tlc-3d", "tlc-3d-artifact", "tlc-2d", "mlc-3d", "tlc-3d-errors", "rif-2t", "qlc-61t", "tiny", "tiny-pblk",
+    "z-ssd", "z-ssd-artifact", "ttflash-256g", "cnex-westlake", "cnex-westlake-mlc", "mqsim-default", "mqsim-e", "mqsim-e-xfer0", "wuhe-slc", "wuhe-mlc", "tlc-3d", "tlc-3d-artifact", "tlc-2d", "mlc-3d", "tlc-3d-errors", "rif-2t", "qlc-61t", "dc-tlc-gen4", "dc-tlc-gen5", "dc-qlc-gen4", "client-tlc-gen3", "tiny", "tiny-pblk",
 );
 
 /// The scheme presets, each a sparse layer over a device.

@@ -224,7 +224,7 @@ fn a_base_that_is_none_is_named() {
     assert_eq!(
         base_error(&[("a.toml", "base = \"z-sdd\"")]),
         "a.toml:1:8: base cannot be `z-sdd` (did you mean `z-ssd`?); it is one of: z-ssd, z-ssd-artifact, ttflash-256g, \
-         cnex-westlake, cnex-westlake-mlc, mqsim-default, mqsim-e, mqsim-e-xfer0, wuhe-slc, wuhe-mlc, tlc-3d, tlc-3d-artifact, tlc-2d, mlc-3d, tlc-3d-errors, rif-2t, qlc-61t, tiny, tiny-pblk, a path ending in .toml"
+         cnex-westlake, cnex-westlake-mlc, mqsim-default, mqsim-e, mqsim-e-xfer0, wuhe-slc, wuhe-mlc, tlc-3d, tlc-3d-artifact, tlc-2d, mlc-3d, tlc-3d-errors, rif-2t, qlc-61t, dc-tlc-gen4, dc-tlc-gen5, dc-qlc-gen4, client-tlc-gen3, tiny, tiny-pblk, a path ending in .toml"
     );
     assert!(
         base_error(&[("a.toml", "base = 3")])

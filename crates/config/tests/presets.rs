@@ -121,12 +121,13 @@ fn a_bound_without_collection_differs_from_its_scheme_in_collection_only() {
 }
 
 /// Built-in devices, and a device that they change, directly or not.
-const BASES: [(&[&str], &str); 5] = [
+const BASES: [(&[&str], &str); 6] = [
     (&["cnex-westlake-mlc"], "cnex-westlake"),
     (&["tiny-pblk"], "tiny"),
     (&["mqsim-e-xfer0", "rif-2t"], "mqsim-e"),
     (&["tlc-3d-artifact", "tlc-2d", "mlc-3d", "tlc-3d-errors", "qlc-61t"], "tlc-3d"),
     (&["qlc-61t"], "tlc-3d-errors"),
+    (&["dc-tlc-gen5", "dc-qlc-gen4", "client-tlc-gen3"], "dc-tlc-gen4"),
 ];
 
 #[test]
