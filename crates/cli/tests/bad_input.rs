@@ -169,12 +169,12 @@ fn options_of_traces_out_of_bounds() {
     std::fs::write(&file, msr("128166372000030000,prxy,0,Write,4096,4096,1000")).unwrap();
     let file = file.to_str().unwrap();
     for (option, value, needles) in [
-        ("--rate-scale", "0", ["rate_scale", "above 0"]),
-        ("--size-scale", "nan", ["size_scale", "finite"]),
-        ("--loop", "0", ["loop", "1 or more"]),
-        ("--limit", "0", ["limit", "1 or more"]),
+        ("--rate-scale", "0", ["--rate-scale", "above 0"]),
+        ("--size-scale", "nan", ["--size-scale", "above 0"]),
+        ("--loop", "0", ["--loop", "from 1"]),
+        ("--limit", "0", ["--limit", "from 1"]),
         ("--time-unit", "min", ["--time-unit", "100ns"]),
-        ("--closed-loop", "0", ["--closed-loop", "1.."]),
+        ("--closed-loop", "0", ["--closed-loop", "from 1"]),
         ("--format", "tape", ["format", "vscsi"]),
     ] {
         tailcut(&["run", "tiny", "--workload", file, option, value]).refused(&needles);

@@ -17,6 +17,7 @@ use crate::config::DeviceConfig;
 use crate::containers::few_timers::FewTimers;
 use crate::containers::timers::UNSET;
 use crate::figures::{Capacity, Counters, Gauges, PulseWear, SuspensionWear};
+use crate::flash::setup::suspends_programs;
 use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup};
 use crate::front::Completion;
 use crate::ftl::config::ExtentKind;
@@ -121,7 +122,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let suspension = Suspends {
             schedule: &schedule,
             erases: suspend_erase.suspends(),
-            programs: suspend_program.suspends_any(),
+            programs: suspends_programs(&suspend_program),
         };
         check_combinations(config, &policies, &suspension, shape.has_parity())?;
         super::write::queues::check(&shape, policies.buffer.queue_limit())?;

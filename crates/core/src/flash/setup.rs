@@ -10,8 +10,9 @@ use crate::policy::PolicyContext;
 use crate::policy::erase_scheme::EraseSchemePolicy;
 use crate::policy::read_retry::ReadRetryPolicy;
 use crate::policy::schedule::SchedulePolicy;
+use crate::policy::suspend_program::SuspendProgramPolicy;
 use crate::problem::{ConfigProblem, of_policy, refuse};
-use tailcut_units::Occupant;
+use tailcut_units::{ArrayAct, Occupant};
 
 /// The times of a flash, and what decides about its erases and its reads.
 #[derive(Clone, Debug)]
@@ -55,6 +56,11 @@ impl Parts {
         };
         Ok(Parts { timing, slow_programs, eraser, senses })
     }
+}
+
+/// Whether programs of any kind are ever suspended.
+pub fn suspends_programs(policy: &SuspendProgramPolicy) -> bool {
+    Occupant::ALL.into_iter().any(|o| o.act() == ArrayAct::Program && policy.suspends(o))
 }
 
 /// Refuse suspension where nothing would be suspended.

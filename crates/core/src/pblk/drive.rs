@@ -17,7 +17,7 @@ use crate::config::DeviceConfig;
 use crate::containers::few_timers::FewTimers;
 use crate::containers::timers::UNSET;
 use crate::figures::{Capacity, Counters, Gauges, PulseWear, SuspensionWear, Usage};
-use crate::flash::setup::check_suspension;
+use crate::flash::setup::{check_suspension, suspends_programs};
 use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup};
 use crate::front::Completion;
 use crate::ftl::map::{Map, Place};
@@ -107,7 +107,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             SuspendErasePolicy::new(&p.suspend_erase, x).map_err(of_policy("suspend_erase"))?;
         let suspend_program =
             SuspendProgramPolicy::new(&p.suspend_program, x).map_err(of_policy("suspend_program"))?;
-        check_suspension(config, &schedule, suspend_erase.suspends(), suspend_program.suspends_any())?;
+        check_suspension(config, &schedule, suspend_erase.suspends(), suspends_programs(&suspend_program))?;
         // Each sector of a host read may be computed from others.
         let others = shape.strides.map_or(1, |strides| strides.width - 1);
         let most_ops = shape.host.queue_depth * shape.most_parts() * others

@@ -6,7 +6,7 @@ pub mod intra_phase;
 pub mod never;
 
 use super::PolicyContext;
-use tailcut_units::{ArrayAct, Occupant};
+use tailcut_units::Occupant;
 
 /// How a busy program is suspended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,12 +85,5 @@ family! {
     answers: {
         fn suspends(occupant: Occupant) -> bool;
         fn stop(view: &ProgramView) -> Option<ProgramStop>;
-    }
-}
-
-impl SuspendProgramPolicy {
-    /// Whether programs of any kind are ever suspended.
-    pub fn suspends_any(&self) -> bool {
-        Occupant::ALL.into_iter().any(|o| o.act() == ArrayAct::Program && self.suspends(o))
     }
 }
