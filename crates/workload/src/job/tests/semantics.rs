@@ -160,11 +160,11 @@ fn several_inline_jobs_run_together() {
 
 #[test]
 fn variables_of_the_environment_are_filled_in() {
-    // Cargo sets this one for tests.
-    let version = std::env::var("CARGO_PKG_VERSION_MINOR").unwrap();
-    let text = "[a]\nname=v${CARGO_PKG_VERSION_MINOR}x${CARGO_PKG_VERSION_MINOR}\n";
+    // Cargo and `tests/run` set this one for tests.
+    let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap();
+    let text = "[a]\nname=v${CARGO_MANIFEST_DIR}x${CARGO_MANIFEST_DIR}\n";
     let set = JobSet::from_job_file("j.fio", text).unwrap();
-    assert_eq!(set.specs()[0].name(), format!("v{version}x{version}"));
+    assert_eq!(set.specs()[0].name(), format!("v{folder}x{folder}"));
 }
 
 #[test]
