@@ -23,6 +23,11 @@ pub enum CliError {
 }
 
 impl CliError {
+    /// The run was stopped, and what it has shown is not all.
+    pub fn partial() -> CliError {
+        CliError::Failed("interrupted: the results are partial".into())
+    }
+
     /// 2 for a usage or input error, 1 for a failed run.
     pub fn exit_code(&self) -> ExitCode {
         match self {

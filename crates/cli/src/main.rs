@@ -4,6 +4,7 @@ mod args;
 mod bench;
 mod command;
 mod error;
+mod output;
 mod progress;
 mod run;
 mod terminal;

@@ -23,15 +23,9 @@ use tailcut_units::Span;
 use tailcut_workload::{TraceReplay, WorkloadSpec};
 
 /// Parse a workload; workload presets are found by name.
-pub fn workload(text: &str, replay: &TraceReplay) -> Result<WorkloadSpec, CliError> {
+pub fn workload(texts: &[String], replay: &TraceReplay) -> Result<WorkloadSpec, CliError> {
     let preset = |name: &str| workload_preset(name).ok().map(|p| p.job);
-    Ok(WorkloadSpec::parse(text, preset, replay)?)
-}
-
-/// Parse the workloads of a run: one, or traces that follow each other.
-fn workloads(args: &RunArgs) -> Result<WorkloadSpec, CliError> {
-    let preset = |name: &str| workload_preset(name).ok().map(|p| p.job);
-    Ok(WorkloadSpec::parse_all(&args.workload, preset, &args.replay())?)
+    Ok(WorkloadSpec::parse_all(texts, preset, replay)?)
 }
 
 /// The default number of runs at the same time.
@@ -44,7 +38,7 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
     let terminal = Terminal::new(args.output.json);
     let resolved = resolve_schemes(args)?;
     let mut lines = settings::of_schemes(args, &resolved)?;
-    let workload = workloads(args)?;
+    let workload = workload(&args.workload, &args.replay())?;
     let experiment = Experiment {
         schemes: schemes(&resolved),
         workload: &workload,
@@ -97,7 +91,7 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
     }
     written?;
     if finished.summary.partial {
-        return Err(CliError::Failed("interrupted: the results are partial".into()));
+        return Err(CliError::partial());
     }
     told
 }

@@ -1,7 +1,7 @@
 //! What may be written and read: regular files alone. A symbolic link would lead a result to another place, and
 //! a pipe or a device would take it without keeping it, or let the program wait for ever.
 
-use std::fs::{self, File, FileType, OpenOptions};
+use std::fs::{self, File, FileType};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -32,17 +32,52 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// # Errors
 /// Something else is there, or it cannot be written; nothing is left behind.
 pub fn replace(path: &Path, text: &str) -> io::Result<()> {
-    regular(path)?;
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}.partial", std::process::id()));
-    let partial = PathBuf::from(name);
-    let mut file = OpenOptions::new().write(true).create_new(true).open(&partial)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| fs::rename(&partial, path));
-    if written.is_err() {
-        // Best effort: the first error is the one to report.
-        let _ = fs::remove_file(&partial);
+    Replacement::new(path)?.write(text)
+}
+
+/// A new file that takes the place of a regular file, or of nothing, when all of it is written. Without that it is
+/// removed.
+#[derive(Debug)]
+pub struct Replacement {
+    path: PathBuf,
+    partial: PathBuf,
+    file: File,
+}
+
+impl Replacement {
+    /// Begin the file that will be at a path.
+    ///
+    /// # Errors
+    /// Something else than a regular file is there, or the folder cannot be written.
+    pub fn new(path: &Path) -> io::Result<Replacement> {
+        regular(path)?;
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{}.partial", std::process::id()));
+        let partial = PathBuf::from(name);
+        let file = File::create_new(&partial)?;
+        Ok(Replacement { path: path.to_path_buf(), partial, file })
     }
-    written
+
+    /// Where the file will be.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Write all of it, and put it in its place.
+    ///
+    /// # Errors
+    /// It cannot be written, or not renamed.
+    pub fn write(mut self, text: &str) -> io::Result<()> {
+        self.file.write_all(text.as_bytes())?;
+        fs::rename(&self.partial, &self.path)
+    }
+}
+
+impl Drop for Replacement {
+    fn drop(&mut self) {
+        // After the renaming there is nothing to remove.
+        let _ = fs::remove_file(&self.partial);
+    }
 }
 
 /// The error of what is no regular file.

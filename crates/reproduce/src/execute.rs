@@ -17,6 +17,7 @@ use std::time::Instant;
 use tailcut_config::{resolve_with_faults, workload_preset};
 use tailcut_core::nand::faults::config::FaultConfig;
 use tailcut_report::summary::Scheme;
+use tailcut_sim::threads::on_threads;
 use tailcut_sim::{ExperimentError, PastKind, SchemeSpec, Snapshots, summarise};
 use tailcut_workload::trace::{DeviceRule, TraceOptions};
 use tailcut_workload::{Interrupt, TraceReplay, WorkloadSpec};
@@ -202,13 +203,7 @@ fn run_all(jobs: &[Job<'_>], threads: usize) -> Result<Vec<RunOutput>, Reproduce
             put(i, jobs[i].go(1));
         }
     };
-    std::thread::scope(|scope| {
-        for _ in 1..threads.min(single.len()) {
-            // Without more threads the work takes longer.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
-        }
-        work();
-    });
+    on_threads(threads.min(single.len()), work);
     for i in several {
         put(i, jobs[i].go(threads));
     }

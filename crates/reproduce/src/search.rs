@@ -41,6 +41,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tailcut_report::summary::Scheme;
 use tailcut_sim::measure::SinkError;
+use tailcut_sim::threads::on_threads;
 use tailcut_sim::{ExperimentError, SchemeSpec, Sink, Watch, summarise};
 use tailcut_stats::{Interval, Sample};
 use tailcut_units::quantity::parse_time;
@@ -141,13 +142,7 @@ pub(crate) fn run(
             follow.done(first + i);
         }
     };
-    std::thread::scope(|scope| {
-        for _ in 1..options.threads.min(specs.len()) {
-            // Without more threads the work takes longer.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
-        }
-        work();
-    });
+    on_threads(options.threads.min(specs.len()), work);
     let slots = slots.into_inner().unwrap_or_else(PoisonError::into_inner);
     let ratings: Result<Vec<Rating>, _> = slots.into_iter().map(|r| r.expect("all searched")).collect();
     ratings.map(Ok)

@@ -4,6 +4,7 @@ use crate::cache::Locks;
 use crate::host::{Host, RunError};
 use crate::measure::{MeasureError, MeasureOptions, RunOutcome, Sink, SinkError, measure, measured_from};
 use crate::precondition::{Past, PastError, PastKind, Preconditioned, Snapshots, free_extents, is_uniform};
+use crate::threads::on_threads;
 use crate::timeline::{Covered, Recorder, Tracks, Window};
 use crate::watch::Watch;
 use std::collections::BTreeMap;
@@ -279,13 +280,7 @@ impl Experiment<'_> {
                 watch.done(task);
             }
         };
-        std::thread::scope(|scope| {
-            for _ in 1..self.threads.min(order.len()) {
-                // Without more threads the work takes longer.
-                let _ = std::thread::Builder::new().spawn_scoped(scope, work);
-            }
-            work();
-        });
+        on_threads(self.threads.min(order.len()), work);
         match lock(&failure).take() {
             Some(error) => Err(error),
             None => Ok(slots.into_inner().unwrap_or_else(PoisonError::into_inner)),

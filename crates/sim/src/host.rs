@@ -78,8 +78,8 @@ struct Job {
     shift: u64,
     /// The last request was issued after its due time because the job had no free place.
     late: bool,
-    /// Reads, writes and other commands issued, and how long after its due time the last was issued.
-    issued: [u64; 3],
+    /// Commands issued by kind, in the order of [`HostOp`], and how long after its due time the last was issued.
+    issued: [u64; 4],
     behind: u64,
     last_issue: SimTime,
     /// It is in [`Host::resumed`].
@@ -138,7 +138,7 @@ impl<S: Source> Host<S> {
                     freed: SimTime::ZERO,
                     shift: 0,
                     late: false,
-                    issued: [0; 3],
+                    issued: [0; 4],
                     behind: 0,
                     last_issue: SimTime::ZERO,
                     resumed: false,
@@ -537,13 +537,8 @@ impl<S: Source> Host<S> {
         let index = self.issued;
         self.issued += 1;
         let command = issue.command;
-        let kind = match command.op {
-            HostOp::Read => 0,
-            HostOp::Write => 1,
-            HostOp::Trim | HostOp::Flush => 2,
-        };
         let j = &mut self.jobs[job];
-        j.issued[kind] += 1;
+        j.issued[command.op as usize] += 1;
         (j.behind, j.last_issue) = (at.0.saturating_sub(issue.earliest.0), at);
         self.steps = self.steps.saturating_sub(u64::from(command.bytes) / STEP_BYTES);
         let most = device.max_transfer();

@@ -22,6 +22,7 @@ pub mod measure;
 pub mod precondition;
 pub mod rotation_bound;
 pub mod summarise;
+pub mod threads;
 pub mod timeline;
 pub mod watch;
 

@@ -29,7 +29,7 @@ pub fn demo(args: &DemoArgs) -> Result<(), CliError> {
         "randrw,bs=4k,rwmixread=70,rate_iops=5600,2400,rate_process=poisson,number_ios={}",
         args.requests
     );
-    let workload = workload(&job, &TraceReplay::default())?;
+    let workload = workload(&[job], &TraceReplay::default())?;
     let mut schemes = Vec::new();
     for name in SCHEMES {
         let none: [&str; 0] = [];
@@ -71,7 +71,7 @@ pub fn demo(args: &DemoArgs) -> Result<(), CliError> {
     terminal.text("\nWhat the three slowest reads and writes waited for, to the nanosecond:\n\n")?;
     terminal.text(&explain_slowest(&finished, 3, None)?)?;
     if finished.summary.partial {
-        return Err(CliError::Failed("interrupted: the results are partial".into()));
+        return Err(CliError::partial());
     }
     terminal.text(NEXT)
 }

@@ -50,7 +50,7 @@ fn show(partial: bool, nothing: bool, shown: impl FnOnce() -> Result<(), CliErro
         return Err(CliError::Failed("interrupted before the first life had ended".into()));
     }
     let told = shown();
-    Err(told.err().unwrap_or_else(|| CliError::Failed("interrupted: the results are partial".into())))
+    Err(told.err().unwrap_or_else(CliError::partial))
 }
 
 /// The configuration of a scheme whose erases differ from block to block.

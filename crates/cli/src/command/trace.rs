@@ -2,11 +2,11 @@
 
 use crate::args::{Addresses, ConvertArgs, TraceArgs, TraceCommand};
 use crate::error::CliError;
+use crate::output::may_write;
 use crate::run::counts_text;
 use crate::terminal::{Terminal, catch_interrupts, print, print_json};
 use std::fmt::Write;
 use std::path::Path;
-use tailcut_report::regular::regular;
 use tailcut_report::text::{grouped, percent};
 use tailcut_units::Span;
 use tailcut_units::quantity::{human_bytes, human_time};
@@ -58,10 +58,7 @@ fn write_compact(args: &ConvertArgs) -> Result<(), CliError> {
         None => {}
     }
     let to = args.output.display();
-    let exists = regular(&args.output).map_err(|e| CliError::Input(format!("cannot write {to}: {e}")))?;
-    if exists && !args.force {
-        return Err(CliError::Input(format!("{to} exists already: name another file, or give --force")));
-    }
+    may_write(&args.output, args.force)?;
     let file = trace_file(&args.file, &options)?;
     let from = file.name();
     // From here on an interrupt must remove the incomplete file.

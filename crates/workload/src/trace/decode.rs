@@ -104,6 +104,10 @@ pub(crate) enum Ending {
 pub(crate) trait LineParser: Send {
     /// Whether the first data line may be a header, which begins with a letter or a quote.
     const HEADER: bool = false;
+    /// Whether the first data line is a header.
+    fn is_header(&self, line: &[u8]) -> bool {
+        Self::HEADER && (line[0].is_ascii_alphabetic() || line[0] == b'"')
+    }
     /// `line` is trimmed and neither blank nor a comment.
     fn parse(&mut self, line: &[u8]) -> Outcome;
     /// How complete the line just parsed is if the file ends directly after it, without a
@@ -157,15 +161,13 @@ impl<P: LineParser> Lines<P> {
             return Ok(None);
         }
         self.data += 1;
-        if P::HEADER && (line[0].is_ascii_alphabetic() || line[0] == b'"') {
-            // Bytes of value 0 are not text.
-            if self.data == 1 && !line.contains(&0) {
-                self.header = line.to_vec();
-            }
-            if line == self.header {
-                counts.comments += 1;
-                return Ok(None);
-            }
+        // Bytes of value 0 are not text.
+        if self.data == 1 && self.parser.is_header(line) && !line.contains(&0) {
+            self.header = line.to_vec();
+        }
+        if line == self.header {
+            counts.comments += 1;
+            return Ok(None);
         }
         let record = match self.parser.parse(line)? {
             Parsed::Request(raw) => Some(raw.check()?),
@@ -238,21 +240,32 @@ impl<P: LineParser> Decoder for Lines<P> {
     }
 }
 
-/// A parser of a binary record of `SIZE` bytes.
-pub(crate) trait FixedParser: Send {
-    const SIZE: usize;
-    /// `record` has exactly `SIZE` bytes.
+/// A parser of a binary record.
+pub(crate) trait RecordParser: Send {
+    /// Bytes of the head of a record, from which its length follows.
+    const HEAD: usize;
+    /// Bytes of the longest record.
+    const LONGEST: usize = Self::HEAD;
+    /// Bytes of the record that begins with a whole head.
+    fn length(&self, _head: &[u8]) -> usize {
+        Self::HEAD
+    }
+    /// `record` has exactly its length.
     fn parse(&mut self, record: &[u8]) -> Outcome;
+    /// Warnings to the user about the records so far.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
-/// A decoder of binary records of one size.
-pub(crate) struct Fixed<P>(pub P);
+/// A decoder of binary records.
+pub(crate) struct Records<P>(pub P);
 
-impl<P: FixedParser> Decoder for Fixed<P> {
+impl<P: RecordParser> Decoder for Records<P> {
     fn decode(&mut self, input: &mut ByteStream, batch: &mut Batch, counts: &mut TraceCounts) {
         while batch.entries.len() < BATCH {
             let at = input.offset();
-            let bytes = match input.peek(P::SIZE) {
+            let bytes = match input.peek(P::LONGEST) {
                 Ok(bytes) => bytes,
                 Err(error) => {
                     batch.error = Some(error);
@@ -263,10 +276,10 @@ impl<P: FixedParser> Decoder for Fixed<P> {
                 batch.ended = true;
                 return;
             }
-            let parsed = if bytes.len() < P::SIZE {
-                Err(Box::new(Reason::CutRecord { have: bytes.len(), need: P::SIZE }))
-            } else {
-                self.0.parse(&bytes[..P::SIZE])
+            let need = if bytes.len() < P::HEAD { P::HEAD } else { self.0.length(bytes) };
+            let parsed = match bytes.get(..need) {
+                Some(record) => self.0.parse(record),
+                None => Err(Box::new(Reason::CutRecord { have: bytes.len(), need })),
             };
             let record = match parsed {
                 Ok(Parsed::Request(raw)) => raw.check().map(Some),
@@ -295,12 +308,16 @@ impl<P: FixedParser> Decoder for Fixed<P> {
                 }
             }
             counts.lines += 1;
-            input.consume(P::SIZE);
+            input.consume(need);
         }
     }
 
     fn place(&self, at: u64) -> Place {
         Place::Byte(at)
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.0.warnings()
     }
 }
 

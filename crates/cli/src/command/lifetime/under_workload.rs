@@ -68,7 +68,7 @@ pub fn run(args: &LifetimeArgs, text: &str) -> Result<(), CliError> {
         }
         schemes.push(SchemeSpec { name: name.to_string(), config });
     }
-    let workload = workload(text, &TraceReplay::default())?;
+    let workload = workload(&[text.to_string()], &TraceReplay::default())?;
     let experiment = Experiment {
         schemes,
         workload: &workload,

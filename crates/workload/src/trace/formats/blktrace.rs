@@ -7,12 +7,11 @@
 //! there is no D event in the first 256 KiB.
 
 use super::Format;
-use crate::trace::decode::{BATCH, Batch, Decoder, Entry, le_u16, le_u32, le_u64};
+use crate::trace::decode::{Outcome, Parsed, RecordParser, Records, le_u16, le_u32, le_u64};
 use crate::trace::detect::Looks;
-use crate::trace::error::{Place, Reason, TraceError};
+use crate::trace::error::Reason;
 use crate::trace::options::TimeUnit;
-use crate::trace::record::{Raw, Record, TraceCounts, sectors};
-use crate::trace::stream::ByteStream;
+use crate::trace::record::{Raw, sectors};
 use tailcut_units::HostOp;
 
 pub(crate) static FORMAT: Format = Format {
@@ -31,7 +30,7 @@ pub(crate) static FORMAT: Format = Format {
         } else {
             "D events; `blkparse -d FILE` puts the files of all processors together"
         };
-        Box::new(Blktrace { unit, wanted, completed: 0, wanted_seen: 0, forced: 0 })
+        Box::new(Records(Blktrace { unit, wanted, completed: 0, wanted_seen: 0, forced: 0 }))
     },
 };
 
@@ -63,6 +62,11 @@ fn is_record(bytes: &[u8]) -> bool {
     bytes.len() >= HEAD && le_u32(bytes, 0) == MAGIC | VERSION
 }
 
+/// Bytes of a record with its payload.
+fn length(head: &[u8]) -> usize {
+    HEAD + usize::from(le_u16(head, 46))
+}
+
 /// Whether queued and issued requests are in a sample.
 fn seen(sample: &[u8]) -> (bool, bool) {
     let (mut queued, mut issued, mut rest) = (false, false, sample);
@@ -72,13 +76,20 @@ fn seen(sample: &[u8]) -> (bool, bool) {
             queued |= action & 0xffff == QUEUE;
             issued |= action & 0xffff == ISSUE;
         }
-        rest = rest.get(HEAD + usize::from(le_u16(rest, 46))..).unwrap_or(&[]);
+        rest = rest.get(length(rest)..).unwrap_or(&[]);
     }
     (queued, issued)
 }
 
-impl Blktrace {
-    fn parse(&mut self, head: &[u8]) -> Result<Option<Record>, Box<Reason>> {
+impl RecordParser for Blktrace {
+    const HEAD: usize = HEAD;
+    const LONGEST: usize = HEAD + u16::MAX as usize;
+
+    fn length(&self, head: &[u8]) -> usize {
+        length(head)
+    }
+
+    fn parse(&mut self, head: &[u8]) -> Outcome {
         let magic = le_u32(head, 0);
         if magic != MAGIC | VERSION {
             let what = format!("the record begins with {magic:#010x}, not with {:#010x}", MAGIC | VERSION);
@@ -88,12 +99,12 @@ impl Blktrace {
         let event = action & 0xffff;
         self.completed += u64::from(action & NOTIFY == 0 && event == COMPLETE);
         if action & (NOTIFY | PASSED_THROUGH) != 0 || event != self.wanted {
-            return Ok(None);
+            return Ok(Parsed::Other);
         }
         self.wanted_seen += 1;
         let bytes = u64::from(le_u32(head, 24));
         let op = match action {
-            _ if bytes == 0 && action & FLUSH == 0 => return Ok(None),
+            _ if bytes == 0 && action & FLUSH == 0 => return Ok(Parsed::Other),
             _ if bytes == 0 => HostOp::Flush,
             _ if action & DISCARD != 0 => HostOp::Trim,
             _ if action & WRITE != 0 => HostOp::Write,
@@ -105,47 +116,7 @@ impl Blktrace {
             .checked_mul(self.unit)
             .ok_or_else(|| crate::trace::record::too_large("time", time, u64::MAX / self.unit))?;
         let offset = sectors("sector", le_u64(head, 16))?;
-        Raw { time, device: le_u32(head, 36), offset, bytes, op }.check().map(Some)
-    }
-}
-
-impl Decoder for Blktrace {
-    fn decode(&mut self, input: &mut ByteStream, batch: &mut Batch, counts: &mut TraceCounts) {
-        while batch.entries.len() < BATCH {
-            let at = input.offset();
-            let bytes = match input.peek(HEAD + usize::from(u16::MAX)) {
-                Ok(bytes) => bytes,
-                Err(error) => {
-                    batch.error = Some(error);
-                    return;
-                }
-            };
-            if bytes.is_empty() {
-                batch.ended = true;
-                return;
-            }
-            let need = HEAD + if bytes.len() < HEAD { 0 } else { usize::from(le_u16(bytes, 46)) };
-            let parsed = match bytes.get(..need) {
-                Some(record) => self.parse(&record[..HEAD]),
-                None => Err(Box::new(Reason::CutRecord { have: bytes.len(), need })),
-            };
-            counts.lines += 1;
-            match parsed {
-                Ok(Some(record)) => batch.entries.push(Entry { record, place: at }),
-                Ok(None) => counts.other_events += 1,
-                Err(reason) => {
-                    let file = input.file().into();
-                    let read_as = String::new();
-                    batch.error = Some(TraceError::Record { file, place: Place::Byte(at), reason, read_as });
-                    return;
-                }
-            }
-            input.consume(need);
-        }
-    }
-
-    fn place(&self, at: u64) -> Place {
-        Place::Byte(at)
+        Ok(Parsed::Request(Raw { time, device: le_u32(head, 36), offset, bytes, op }))
     }
 
     fn warnings(&self) -> Vec<String> {

@@ -171,7 +171,7 @@ impl Columns {
     pub(crate) fn open(&self, setup: &mut Setup<'_>) -> Box<dyn Decoder> {
         let unit = setup.unit(self.time.1);
         let volumes = Names::new("volume", 65_536, "one of at most 65536 different names");
-        Box::new(Lines::new(Parser { columns: self.clone(), unit, volumes, header: None }))
+        Box::new(Lines::new(Parser { columns: self.clone(), unit, volumes }))
     }
 
     /// The numbers of the columns: time, operation, offset, size and volume; 0 for none.
@@ -222,8 +222,6 @@ struct Parser {
     columns: Columns,
     unit: u64,
     volumes: Names,
-    /// The header once the first line has been read; empty if there is none.
-    header: Option<Vec<u8>>,
 }
 
 /// A field without blanks and quotation marks around it.
@@ -264,16 +262,14 @@ fn by_word(field: &[u8]) -> Option<HostOp> {
 }
 
 impl LineParser for Parser {
+    fn is_header(&self, line: &[u8]) -> bool {
+        let [at, ..] = pick(line, self.columns.delimiter.0, &self.columns.numbers());
+        !at.is_empty() && time("time", at, 1).is_err()
+    }
+
     fn parse(&mut self, line: &[u8]) -> Outcome {
         let numbers = self.columns.numbers();
         let [at, op, offset, size, volume] = pick(line, self.columns.delimiter.0, &numbers);
-        let header = self.header.get_or_insert_with(|| {
-            let is_header = !line.contains(&0) && !at.is_empty() && time("time", at, 1).is_err();
-            if is_header { line.to_vec() } else { Vec::new() }
-        });
-        if line == &header[..] {
-            return Ok(Parsed::Comment);
-        }
         let there = |field: &[u8], name| match field {
             [] => Err(Box::new(Reason::Missing { name, layout: LAYOUT })),
             _ => Ok(()),

@@ -7,7 +7,7 @@
 //! spreads hashed ids evenly. All requests of a second have the same time.
 
 use super::Format;
-use crate::trace::decode::{Fixed, FixedParser, Outcome, Parsed, le_u32, le_u64};
+use crate::trace::decode::{Outcome, Parsed, RecordParser, Records, le_u32, le_u64};
 use crate::trace::detect::Looks;
 use crate::trace::options::TimeUnit;
 use crate::trace::record::Raw;
@@ -22,7 +22,7 @@ pub(crate) static FORMAT: Format = Format {
     open: |setup| {
         let unit = setup.unit(TimeUnit::S);
         setup.note = "all reads; object id taken as LBA";
-        Box::new(Fixed(Oracle { unit }))
+        Box::new(Records(Oracle { unit }))
     },
 };
 
@@ -47,8 +47,8 @@ fn looks(sample: &[u8]) -> bool {
     count > 0 && good + usize::from(count > 8) >= count
 }
 
-impl FixedParser for Oracle {
-    const SIZE: usize = 24;
+impl RecordParser for Oracle {
+    const HEAD: usize = 24;
 
     #[inline]
     fn parse(&mut self, record: &[u8]) -> Outcome {

@@ -7,7 +7,7 @@
 //! 6 to 16 bytes, SYNCHRONIZE CACHE (a flush); others are counted and skipped.
 
 use super::Format;
-use crate::trace::decode::{Fixed, FixedParser, Outcome, Parsed, le_u16, le_u32, le_u64};
+use crate::trace::decode::{Outcome, Parsed, RecordParser, Records, le_u16, le_u32, le_u64};
 use crate::trace::detect::Looks;
 use crate::trace::fields::bad_value;
 use crate::trace::options::TimeUnit;
@@ -24,10 +24,10 @@ pub(crate) static FORMAT: Format = Format {
         let unit = setup.unit(TimeUnit::Us);
         if looks::<2>(setup.sample) {
             setup.note = "version 2";
-            Box::new(Fixed(Vscsi::<2> { unit }))
+            Box::new(Records(Vscsi::<2> { unit }))
         } else {
             setup.note = "version 1";
-            Box::new(Fixed(Vscsi::<1> { unit }))
+            Box::new(Records(Vscsi::<1> { unit }))
         }
     },
 };
@@ -65,8 +65,8 @@ fn looks<const VERSION: u8>(sample: &[u8]) -> bool {
     count > 0 && known * 2 >= count && versions + usize::from(count > 8) >= count
 }
 
-impl<const VERSION: u8> FixedParser for Vscsi<VERSION> {
-    const SIZE: usize = if VERSION == 1 { 32 } else { 40 };
+impl<const VERSION: u8> RecordParser for Vscsi<VERSION> {
+    const HEAD: usize = if VERSION == 1 { 32 } else { 40 };
 
     #[inline]
     fn parse(&mut self, record: &[u8]) -> Outcome {

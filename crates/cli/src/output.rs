@@ -1,0 +1,15 @@
+//! Files that a command writes.
+
+use crate::error::CliError;
+use std::path::Path;
+use tailcut_report::regular::regular;
+
+/// Check that a result may be written to a path: nothing is there, or a regular file that `force` lets be replaced.
+pub fn may_write(to: &Path, force: bool) -> Result<(), CliError> {
+    let exists = regular(to).map_err(|e| CliError::Input(format!("cannot write {}: {e}", to.display())))?;
+    if exists && !force {
+        let text = format!("{} exists already: name another file, or give --force", to.display());
+        return Err(CliError::Input(text));
+    }
+    Ok(())
+}
