@@ -25,6 +25,15 @@ pub(in super::super) enum Class {
     Erase,
 }
 
+/// A program or erase that waits at the gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Waiting {
+    /// Its LUN position, whose semaphore it has.
+    position: u32,
+    /// Whether it has its place in the stride, and waits for reads alone.
+    has_place: bool,
+}
+
 /// What the gate remembers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in super::super) struct Gate {
@@ -39,8 +48,8 @@ pub(in super::super) struct Gate {
     marked: Vec<bool>,
     /// By LUN position: host reads under way.
     reads: Vec<u32>,
-    /// By lane of the writer: the LUN position that has its place in the stride and waits for reads alone.
-    places: [Option<u32>; 2],
+    /// By lane of the writer: what waits at the gate.
+    waiting: [Option<Waiting>; 2],
     /// The window of time in which host reads are counted, their number, and whether the gate is open.
     window: u64,
     reads_of_window: u64,
@@ -59,7 +68,7 @@ impl Gate {
             passed: vec![0; strides],
             marked: vec![false; luns],
             reads: vec![0; luns],
-            places: [None; 2],
+            waiting: [None; 2],
             window: 0,
             reads_of_window: 0,
             is_open: false,
@@ -89,9 +98,8 @@ impl Gate {
                 passed <= strides.parities.max(carried) && marked <= passed + early,
                 "stride {stride}: {passed} LUNs have passed its gate and {marked} are marked"
             );
-            let waits = |place: &&u32| strides.stride_of(**place) == stride as u32;
-            let place = self.places.iter().flatten().filter(waits).count() as u32;
-            law!(passed <= under_way + place, "stride {stride}: {passed} have passed, {under_way} are busy");
+            let places = self.places(strides, stride as u32);
+            law!(passed <= under_way + places, "stride {stride}: {passed} have passed, {under_way} are busy");
         }
         Ok(())
     }
@@ -107,7 +115,7 @@ impl Gate {
     pub fn read_ended(&mut self, position: u32) -> bool {
         let reads = &mut self.reads[position as usize];
         *reads -= 1;
-        *reads == 0 && self.places.iter().any(Option::is_some)
+        *reads == 0 && self.waiting.iter().flatten().any(|waiting| waiting.has_place)
     }
 
     /// Host reads that come at `now` are counted.
@@ -128,6 +136,17 @@ impl Gate {
         }
     }
 
+    /// Places in a stride of what waits for reads alone.
+    fn places(&self, strides: &Strides, stride: u32) -> u32 {
+        let here = |w: &&Waiting| w.has_place && strides.stride_of(w.position) == stride;
+        self.waiting.iter().flatten().filter(here).count() as u32
+    }
+
+    /// Whether the other lane waits at the gate with the semaphore of a LUN.
+    fn has_semaphore_besides(&self, heat: Heat, position: u32) -> bool {
+        self.waiting[1 - heat as usize].is_some_and(|waiting| waiting.position == position)
+    }
+
     /// Let a program or erase pass, or let it wait. What waits has its LUN's semaphore to itself.
     fn lets_pass(&mut self, rules: &GateRules, heat: Heat, position: u32, class: Class, now: u64) -> bool {
         self.turn_window(now, rules.off_below);
@@ -135,34 +154,36 @@ impl Gate {
         let Some(strides) = self.strides.filter(|strides| position < strides.used()) else {
             // Lines that had strides there are still read.
             self.marked[position as usize] = true;
+            self.waiting[lane] = None;
             return true;
         };
-        let stride = strides.stride_of(position) as usize;
+        let stride = strides.stride_of(position);
         let covered = rules.covers == Covered::All || class != Class::Other;
-        let has_place = self.places[lane].is_some();
+        let has_place = self.waiting[lane].is_some_and(|waiting| waiting.has_place);
         if has_place || covered && !self.is_open {
             if !has_place {
                 self.marked[position as usize] |= rules.marks_early;
+                self.waiting[lane] = Some(Waiting { position, has_place: false });
                 let busy = match rules.against {
-                    Covered::All => self.under_way[stride],
-                    Covered::Collection => self.passed[stride],
+                    Covered::All => self.under_way[stride as usize] + self.places(&strides, stride),
+                    Covered::Collection => self.passed[stride as usize],
                 };
                 if busy >= strides.parities {
                     return false;
                 }
-                self.places[lane] = Some(position);
+                self.waiting[lane] = Some(Waiting { position, has_place: true });
                 self.marked[position as usize] = true;
-                self.passed[stride] += 1;
+                self.passed[stride as usize] += 1;
             }
             if rules.waits_for_reads && self.reads[position as usize] > 0 {
                 return false;
             }
-            self.places[lane] = None;
         } else {
             // The gate may have opened while it waited.
             self.marked[position as usize] = false;
         }
-        self.under_way[stride] += 1;
+        self.waiting[lane] = None;
+        self.under_way[stride as usize] += 1;
         true
     }
 
@@ -184,8 +205,9 @@ impl Gate {
         }
         self.strides = Some(strides);
         // What waits for reads alone asks for its place again.
-        for position in self.places.iter_mut().filter_map(Option::take) {
-            self.marked[position as usize] = false;
+        for waiting in self.waiting.iter_mut().flatten() {
+            self.marked[waiting.position as usize] = false;
+            waiting.has_place = false;
         }
         self.under_way.fill(0);
         self.passed.fill(0);
@@ -205,6 +227,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     pub(in super::super) fn take_lun(&mut self, heat: Heat, position: u32, class: Class) -> bool {
         let s = &mut self.state;
         if s.writer.is_taken(position) {
+            s.writer.waits(heat, RingWait::Lun);
+            return false;
+        }
+        if self.shape.gate.is_some() && s.gate.has_semaphore_besides(heat, position) {
             s.writer.waits(heat, RingWait::Lun);
             return false;
         }

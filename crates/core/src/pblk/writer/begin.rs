@@ -212,7 +212,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     pub(in super::super) fn lose_line(&mut self, line: u32) {
         let heat = self.state.lines.heat(line);
         self.state.lines.lose(line);
-        self.state.writer.lane_mut(heat).step = Step::Begin;
+        let lane = self.state.writer.lane_mut(heat);
+        lane.step = Step::Begin;
+        // Without a cold line, collection writes where users do.
+        lane.open.left = 0;
     }
 
     /// Take the next line of a kind out of use, of which too few chunks are good, and begin another.
