@@ -12,7 +12,7 @@ use tailcut_core::medium::InMemory;
 use tailcut_core::pblk::Pblk;
 use tailcut_core::pblk::lines::State;
 use tailcut_core::pblk::ring::Heat;
-use tailcut_units::{Command, HostOp, Occupant, SimTime, Stream};
+use tailcut_units::{Command, HostOp, Occupant, SimTime, Status, Stream};
 
 /// A small drive of 16 LUNs.
 fn small(sets: &[&str]) -> DeviceConfig {
@@ -66,6 +66,58 @@ fn users_and_collection_program_luns_of_their_own() {
         hot.state == State::Closed && cold.state == State::Closed
     });
     assert!(both.count() > 10);
+}
+
+/// The lanes of hot and of cold lines keep to one gate: where a cold line has LUNs of the open hot line, no stride has
+/// more busy LUNs than parities, whichever lane they are for. The audit knows which places were given before the strides changed.
+#[test]
+fn both_lanes_keep_to_the_gate() {
+    let mut stage = aged(&[]);
+    let sectors = stage.drive.host_bytes() / SECTOR;
+    let mut s = Stream::new(5, "gate", 0);
+    let (mut at, mut events) = (stage.drive.now().0, 0u64);
+    for i in 0..12_000u64 {
+        at += 25_000;
+        while stage.drive.next_deadline().0 <= at {
+            let due = stage.drive.next_deadline().0;
+            stage.until(due);
+            events += 1;
+            if events.is_multiple_of(7) {
+                stage.drive.audit().unwrap_or_else(|e| panic!("{due} ns: {e}"));
+            }
+        }
+        let op = if i % 5 < 3 { HostOp::Read } else { HostOp::Write };
+        stage.submit(at, op, s.below(sectors), 1);
+    }
+    assert!(events > 5_000, "{events}");
+}
+
+/// A drive whose cold lines lose their first program is not stopped by it: collection goes on in hot lines.
+#[test]
+fn a_lost_cold_line_gives_way_to_the_hot_one() {
+    for position in [12, 13, 15] {
+        let mut config = small(&[]);
+        // LUN 1 of a channel is its second die.
+        let die = position % 8 * 2 + position / 8;
+        let faults = (0..config.geometry.blocks).map(|block| format!("program={die}.0.{block}.0"));
+        config.fault = faults.map(|text| text.parse().unwrap_or_else(|e| panic!("{e}"))).collect();
+        let mut stage = Stage::new(&config);
+        let sectors = stage.drive.host_bytes() / SECTOR * 7 / 10;
+        let bytes = sectors * SECTOR;
+        stage.drive.fill(bytes);
+        stage.drive.overwrite_uniform(Until::Steady, &(0..bytes), 4096, &mut |_| true);
+        let mut s = Stream::new(6, "lost", position);
+        let start = stage.drive.now().0;
+        for i in 0..60_000u64 {
+            stage.submit(start + i * 60_000, HostOp::Write, s.below(sectors), 1);
+        }
+        stage.finish();
+        stage.drive.audit().unwrap_or_else(|e| panic!("{position}: {e}"));
+        let refused = stage.ended.iter().filter(|e| e.status != Status::Ok).count();
+        assert_eq!(refused, 0, "LUN {position}: writes were refused");
+        let report = stage.drive.fault_report().expect("a drive that can fail");
+        println!("LUN {position}: {:?}", report.blocks);
+    }
 }
 
 /// Reads of hot data wait for a program or an erase only where they have no parity, or where another line had other strides.
