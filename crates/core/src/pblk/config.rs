@@ -50,7 +50,7 @@ pub struct PblkConfig {
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_time")]
     pub write_sector: Option<Span>,
     /// Whether an erase takes the semaphore of its LUN, so that the writer waits for the program before it. In
-    /// Linux it does not.
+    /// Linux it does not. With strides and a gate it always does.
     #[serde(default)]
     pub erase_semaphore: bool,
     /// LUNs of a stride, parity included (RAIL). Without this key there is no parity.
@@ -65,8 +65,8 @@ pub struct PblkConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parities: Option<u32>,
     /// Users write to hot LUNs, with strides and their gate, and collection to cold ones, without (RAIL-HC). The key says
-    /// what the share of hot LUNs follows from. It needs `pblk.stride` and `policy.write_gate`. Without this key
-    /// both write to all LUNs.
+    /// what the share of hot LUNs follows from. It needs `pblk.stride`, more than one of them on the device, and
+    /// `policy.write_gate`. Without this key both write to all LUNs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hot_cold: Option<SplitBy>,
 }

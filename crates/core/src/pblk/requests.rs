@@ -29,7 +29,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         for lpn in sectors.map(Lpn) {
             let place = self.map.lookup(lpn);
             self.data_looked_up(id, lpn, place);
-            if self.has_lost_data(lpn) {
+            let is_lost = self.has_lost_data(lpn);
+            if is_lost {
                 self.state.interface.requests[id].host.status = Status::MediaError;
             }
             match place {
@@ -55,7 +56,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                     in_memory += super::array::SECTOR;
                 }
                 Place::Unmapped => {
-                    self.state.counters.unmapped_reads += 1;
+                    self.state.counters.unmapped_reads += u64::from(!is_lost);
                     in_memory += super::array::SECTOR;
                 }
             }

@@ -214,6 +214,14 @@ impl Shape {
         let mut smallest = usable.map(|size| size.capacity).min().unwrap_or(0);
         if let (Some(_), Some(strides)) = (c.pblk.hot_cold, &strides) {
             let hot = LunRange { from: 0, count: least_hot(strides) };
+            if hot.count >= strides.used() {
+                let problem = format!(
+                    "at least {} LUNs stay hot, whole strides, and the device has {} in strides: none would be cold; use more dies, or a smaller pblk.stride",
+                    hot.count,
+                    strides.used()
+                );
+                return refuse("pblk.hot_cold", problem);
+            }
             let of_hot = Strides { count: hot.count / strides.width, ..*strides };
             smallest = smallest.min(size_of(&array, hot, Some(&of_hot), |_| false).capacity);
         }

@@ -173,6 +173,8 @@ pub(super) struct Writer {
     units: Slab<Unit>,
     /// By LUN position: whether its semaphore is taken.
     taken: Vec<bool>,
+    /// By LUN position: the write unit whose program is under way; [`NONE`] without one.
+    programs: Vec<u32>,
     /// By LUN position: line, unit, ring place and sectors of the last unit of data, where the medium holds data.
     pub stripe_places: Vec<Option<(u32, u32, Place, u32)>>,
     /// The table of a line that is not the next any more, kept for the one after it.
@@ -190,6 +192,7 @@ impl Writer {
             closing: VecDeque::with_capacity(METADATA_BUFFERS + 1),
             units: Slab::new(2 * shape.luns as usize + 2, Unit::without_sectors(Content::Start, 0, 0)),
             taken: vec![false; shape.luns as usize],
+            programs: vec![NONE; shape.luns as usize],
             stripe_places: vec![None; shape.luns as usize],
             spare: Vec::new(),
             erases_failed: Vec::new(),
@@ -235,6 +238,16 @@ impl Writer {
     #[inline]
     pub fn set_taken(&mut self, position: u32, taken: bool) {
         self.taken[position as usize] = taken;
+    }
+
+    /// Whether a unit of a line has its place on a LUN position, and its program has not ended.
+    pub fn is_under_way(&self, line: u32, unit: u32, position: u32) -> bool {
+        let waiting = self.lanes.iter().filter_map(|lane| match lane.step {
+            Step::Submit(id) => Some(id),
+            _ => None,
+        });
+        let mut ids = waiting.chain([self.programs[position as usize]].into_iter().filter(|&id| id != NONE));
+        ids.any(|id| (self.units[id].line, self.units[id].unit) == (line, unit))
     }
 
     /// The line that takes data of users. It alone has strides.
@@ -311,6 +324,7 @@ impl Writer {
         let mut open = self.lanes.iter().map(|lane| &lane.open).filter(|open| open.line != NONE);
         let mut next = self.lanes.iter().filter_map(|lane| lane.next.as_ref());
         self.taken.len() == shape.luns as usize
+            && self.programs.len() == shape.luns as usize
             && open.all(|open| open.line < lines && open.next <= shape.line_units)
             && next.all(|next| next.line < lines && next.erased.len() == shape.luns as usize)
     }
@@ -503,6 +517,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         });
         let sectors = u64::from(write_unit);
         self.pass_write(op, sectors * super::array::SECTOR, sectors);
+        self.state.writer.programs[position as usize] = id;
         let lane = self.state.writer.lane_mut(heat);
         lane.step = lane.then;
         true
@@ -554,7 +569,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     pub(super) fn programmed(&mut self, id: u32) {
         let unit = self.state.writer.units[id];
         self.state.writer.units.give(id);
-        self.give_lun(self.shape.position_of(unit.unit));
+        let position = self.shape.position_of(unit.unit);
+        self.state.writer.programs[position as usize] = NONE;
+        self.give_lun(position);
         if unit.failed {
             self.program_failed(&unit);
         } else {

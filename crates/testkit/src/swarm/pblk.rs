@@ -85,11 +85,12 @@ fn draw_strides(s: &mut Stream, c: &mut DeviceConfig) {
     c.geometry.dies_per_chip = one_of(s, &[1, 2, 3]);
     c.pblk.kernel = one_of(s, &[Kernel::V5_1, Kernel::V5_14]);
     c.pblk.stride = Some(one_of(s, &[2, 3, 4]));
-    let covered = [Covered::All, Covered::All, Covered::Collection];
+    let (all, collection) = (Covered::All, Covered::Collection);
     if !chance(s, 5) {
+        let (covers, against) = one_of(s, &[(all, all), (all, all), (collection, all), (collection, collection)]);
         c.policy.write_gate = WriteGateConfig::Stride(stride::Config {
-            covers: one_of(s, &covered),
-            against: one_of(s, &covered),
+            covers,
+            against,
             waits_for_reads: !chance(s, 3),
             marks_early: chance(s, 3),
             off_below: one_of(s, &[0, 0, 1_000]),

@@ -108,6 +108,22 @@ fn both_lanes_keep_to_the_gate() {
     assert!(at_once > 500 && in_one == 0);
 }
 
+/// A gate for collection alone, against collection alone, keeps count of both lanes and stops nothing.
+#[test]
+fn a_gate_of_collection_alone_goes_on() {
+    let keys = ["covers", "against"].map(|key| format!("policy.write_gate.stride.{key}=collection"));
+    let mut stage = aged(&[&keys[0], &keys[1]]);
+    let sectors = stage.drive.host_bytes() / SECTOR;
+    let (mut s, start) = (Stream::new(7, "collection", 0), stage.drive.now().0);
+    for i in 0..100_000 {
+        let op = if i % 5 < 3 { HostOp::Read } else { HostOp::Write };
+        stage.submit(start + i * 20_000, op, s.below(sectors), 1);
+    }
+    stage.finish();
+    stage.drive.audit().unwrap_or_else(|e| panic!("{e}"));
+    assert!(stage.ended.iter().all(|e| e.status == Status::Ok));
+}
+
 /// A drive whose cold lines lose their first program is not stopped by it: collection goes on in hot lines.
 #[test]
 fn a_lost_cold_line_gives_way_to_the_hot_one() {

@@ -15,7 +15,7 @@ use crate::medium::Medium;
 use crate::observer::{Change, Observer};
 use crate::pblk::config::SplitBy;
 use crate::pblk::drive::Pblk;
-use crate::pblk::lines::{Group, Line, Lines, LunRange};
+use crate::pblk::lines::{Group, Line, Lines, LunRange, State};
 use crate::pblk::ring::Heat;
 use serde::{Deserialize, Serialize};
 use tailcut_units::SimTime;
@@ -79,7 +79,8 @@ impl Lines {
         match (self.split(), open_cold) {
             (None, _) => Heat::Hot,
             (Some(_), Some(open)) if self.order(from) > self.order(open) => Heat::Hot,
-            // A cold line that begins later comes behind all that are closed now.
+            // A cold line that begins later comes behind all that are closed now, and before the open hot one.
+            (Some(_), None) if self.line(from).state == State::Open => Heat::Hot,
             (Some(_), _) => Heat::Cold,
         }
     }

@@ -62,7 +62,7 @@ impl Beside<'_> {
             return None;
         }
         let stripe = place.page * shape.luns;
-        // Parity of the open line follows its data.
+        // Parity of the open line follows its data, and programs follow their turn.
         let open = state.writer.open();
         let written = if open.line == number { open.next } else { u32::MAX };
         let mut there = 0;
@@ -70,7 +70,8 @@ impl Beside<'_> {
             let unit = stripe + member;
             let holds_data = (line.start..line.end).contains(&unit)
                 && !state.lines.is_bad(number, member)
-                && !(strides.is_parity(member) && unit >= written);
+                && !(strides.is_parity(member) && unit >= written)
+                && !state.writer.is_under_way(number, unit, member);
             if member != place.position && holds_data {
                 there |= 1 << index;
             }

@@ -27,7 +27,8 @@ use serde::{Deserialize, Serialize};
 pub struct Config {
     /// What must pass the gate, so that reads avoid its LUN.
     pub covers: Covered,
-    /// What keeps the gate of a stride closed: `collection` lets collection pass while users program.
+    /// What keeps the gate of a stride closed: `collection` lets collection pass while users program. It needs `covers` =
+    /// `collection`: where users pass the gate too, it would change nothing.
     pub against: Covered,
     /// Whether what passes waits for the host reads that are under way to its LUN.
     pub waits_for_reads: bool,
@@ -65,6 +66,9 @@ impl Policy {
         }
         if c.off_below > 1_000_000_000 {
             return Err("policy.write_gate.stride.off_below: 0 to 1000000000 reads a second".into());
+        }
+        if (c.covers, c.against) == (Covered::All, Covered::Collection) {
+            return Err("policy.write_gate.stride.against: `collection` changes nothing while users pass the gate too: set covers to `collection` as well".into());
         }
         Ok(Policy { of: c.clone() })
     }
