@@ -96,6 +96,7 @@ pub const CHANGES: [ModelChange; 15] = [
     ModelChange { version: 13, choices: &["ftl.kind.pblk"], from_units: 0 },
     ModelChange { version: 14, choices: &["ftl.kind.pblk"], from_units: 0 },
     ModelChange { version: 15, choices: &["pblk.hot_cold.time", "pblk.hot_cold.writes"], from_units: 0 },
+    ModelChange { version: 16, choices: &["pblk.hot_cold.time", "pblk.hot_cold.writes"], from_units: 0 },
 ];
 
 /// The newest version that can change a result of the experiment.

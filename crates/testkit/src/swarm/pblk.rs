@@ -87,7 +87,8 @@ fn draw_strides(s: &mut Stream, c: &mut DeviceConfig) {
     c.pblk.stride = Some(one_of(s, &[2, 3, 4]));
     let (all, collection) = (Covered::All, Covered::Collection);
     if !chance(s, 5) {
-        let (covers, against) = one_of(s, &[(all, all), (all, all), (collection, all), (collection, collection)]);
+        let (covers, against) =
+            one_of(s, &[(all, all), (all, all), (collection, all), (collection, collection)]);
         c.policy.write_gate = WriteGateConfig::Stride(stride::Config {
             covers,
             against,

@@ -87,7 +87,8 @@ fn both_lanes_keep_to_the_gate() {
     stage.drive.audit().unwrap_or_else(|e| panic!("{e}"));
     let ops = &stage.drive.observer().ops;
     let changes: Vec<_> = ops.iter().zip(&luns).filter(|(op, _)| op.kind != OpKind::Read).collect();
-    let ends_of_hot: Vec<_> = changes.iter().map(|(_, (heat, end))| (*heat == Heat::Hot).then_some(*end)).collect();
+    let ends_of_hot: Vec<_> =
+        changes.iter().map(|(_, (heat, end))| (*heat == Heat::Hot).then_some(*end)).collect();
     let (mut at_once, mut in_one) = (0u64, 0u64);
     for (i, (op, (heat, _))) in changes.iter().enumerate() {
         // The gate follows the open hot line. Between two programs of hot lines that may be either's.

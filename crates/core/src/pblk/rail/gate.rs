@@ -100,7 +100,8 @@ impl Gate {
             );
             let places = self.places(strides, stride as u32);
             // A gate that never opens, and covers all, lets no more be busy than can be computed.
-            let strict = rules.off_below == 0 && rules.covers == Covered::All && rules.against == Covered::All;
+            let strict =
+                rules.off_below == 0 && rules.covers == Covered::All && rules.against == Covered::All;
             law!(
                 !strict || under_way + places <= strides.parities.max(carried),
                 "stride {stride}: {under_way} LUNs are busy and {places} wait for reads"
