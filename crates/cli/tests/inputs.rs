@@ -188,6 +188,7 @@ fn a_job_that_only_trims_is_aged_and_run() {
     let scheme = &s["schemes"][0];
     assert_eq!((&scheme["trims"], &scheme["precondition"]["kind"]), (&10.into(), &"steady".into()));
     assert!(scheme["precondition"]["waf"].as_f64().unwrap() > 1.0);
+    assert_eq!(scheme["trim"]["total_ios"], 10);
     // Stray commas and empty jobs are not a workload.
     for text in [",,,,", ";", "", ",", "randread;;randwrite"] {
         let ended = tailcut(&["run", "tiny", &format!("--workload={text}")]);
@@ -195,6 +196,36 @@ fn a_job_that_only_trims_is_aged_and_run() {
     }
     tailcut(&["run", "tiny", "--set", "policy.gc_victim={d-choices={d=1025}}"])
         .refused(&["d-choices.d is 1025", "1 to 1024"]);
+}
+
+/// What `fsync` costs is in the table, the causes, the summary, the series and `explain`: nothing with a capacitor, and a
+/// program with a volatile buffer.
+#[test]
+fn flushes_have_latencies() {
+    let dir = tempfile::tempdir().unwrap();
+    let mean = |buffer: &str| {
+        let out = dir.path().join(buffer);
+        let set = format!("policy.buffer.lru.power_loss={buffer}");
+        let job = "randwrite,bs=4k,iodepth=1,fsync=1,size=10%,number_ios=2000";
+        let ended = tailcut(&["run", "tiny", "-w", job, "--set", &set, "--out", out.to_str().unwrap()]).ok();
+        assert!(ended.contains("\nFlushes\n") && ended.contains("slowest flushes"), "{ended}");
+        let s: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(out.join("summary.json")).unwrap()).unwrap();
+        let scheme = &s["schemes"][0];
+        let flush = &scheme["flush"];
+        assert!(flush["total_ios"].as_u64().unwrap() >= 1999, "{flush}");
+        assert_eq!(
+            (&flush["total_ios"], &scheme["jobs"][0]["flush"]["total_ios"]),
+            (&scheme["flushes"], &scheme["flushes"])
+        );
+        assert!(scheme["series"][0]["flush_p99_ns"].as_u64().unwrap() > 0);
+        let explained = tailcut(&["explain", out.to_str().unwrap()]).ok();
+        assert!(explained.contains("baseline, flushes above p99.99"), "{explained}");
+        assert!(explained.contains("  flush ") && !explained.contains("0 B at offset"), "{explained}");
+        flush["lat_ns"]["mean"].as_f64().unwrap()
+    };
+    let [free, costly] = ["capacitor", "volatile"].map(mean);
+    assert!(free * 10.0 < costly, "{free} ns and {costly} ns");
 }
 
 #[test]

@@ -2,22 +2,20 @@
 
 use crate::counters::{DeviceCounters, SchemeFacts};
 use crate::ordered::Ordered;
-use crate::summary::{BlameSummary, DirectionSummary, JobSummary, Latency, Scheme, SeriesPoint};
+use crate::summary::{BlameSummary, JobSummary, Latency, OpSummary, Scheme, SeriesPoint};
 use tailcut_stats::blame::{Blame, BlameTable};
 use tailcut_stats::percentile::{self, BLAME_LEVELS, LEVELS};
-use tailcut_stats::{Ci95, Failures, Gauges, Interval, Measured, Population, Side, across_runs};
-use tailcut_units::{Span, Status};
+use tailcut_stats::{Ci95, Failures, Gauges, Interval, JobStats, Measured, Population, Side, across_runs};
+use tailcut_units::{HostOp, Span, Status};
 
 impl Scheme {
     /// Builds the summary of one scheme's run. `counters` is `None` when there was no device.
     pub fn new(facts: SchemeFacts, measured: &Measured, counters: Option<&DeviceCounters>) -> Scheme {
-        let requests = measured.read.population.count()
-            + measured.write.population.count()
-            + measured.trims
-            + measured.flushes
-            + measured.errors.total();
+        let completed: u64 = measured.sides.iter().map(|side| side.population.count()).sum();
+        let requests = completed + measured.errors.total();
         let counters = counters.cloned().unwrap_or_default();
         let runtime = measured.runtime;
+        let [read, write, trim, flush] = measured.sides.each_ref().map(|of| side(of, runtime));
         Scheme {
             name: facts.name,
             digest: facts.digest,
@@ -29,22 +27,15 @@ impl Scheme {
             peak_rss_bytes: facts.peak_rss_bytes,
             precondition: facts.precondition,
             load: facts.load,
-            read: side(&measured.read, runtime),
-            write: side(&measured.write, runtime),
-            trims: measured.trims,
-            flushes: measured.flushes,
+            trims: trim.total_ios,
+            flushes: flush.total_ios,
+            read,
+            write,
+            trim,
+            flush,
             errors: measured.errors.total(),
             failed: failed(&measured.errors),
-            jobs: measured
-                .jobs
-                .iter()
-                .map(|job| JobSummary {
-                    name: job.name.clone(),
-                    runtime_ns: (job.runtime != runtime).then_some(job.runtime.0),
-                    read: direction(&job.read, job.runtime),
-                    write: direction(&job.write, job.runtime),
-                })
-                .collect(),
+            jobs: measured.jobs.iter().map(|job| JobSummary::new(job, runtime)).collect(),
             series: series(&measured.series),
             waf: counters.waf(),
             programs: counters.programs,
@@ -77,20 +68,26 @@ impl Scheme {
             return all;
         }
         all.runs = Some(runs.len() as u32);
-        let reads: Vec<&DirectionSummary> = runs.iter().map(|r| &r.read).collect();
-        let writes: Vec<&DirectionSummary> = runs.iter().map(|r| &r.write).collect();
-        combine(&mut all.read, &reads);
-        combine(&mut all.write, &writes);
-        all.read.blame = blame_over(measured.iter().map(|m| &m.read));
-        all.write.blame = blame_over(measured.iter().map(|m| &m.write));
-        for (i, job) in all.jobs.iter_mut().enumerate() {
-            let each: Vec<&JobSummary> = runs.iter().filter_map(|r| r.jobs.get(i)).collect();
-            combine(&mut job.read, &each.iter().map(|j| &j.read).collect::<Vec<_>>());
-            combine(&mut job.write, &each.iter().map(|j| &j.write).collect::<Vec<_>>());
+        for op in HostOp::ALL {
+            combine(all.side_mut(op), &runs.iter().map(|r| r.side(op)).collect::<Vec<_>>());
+            all.side_mut(op).blame = blame_over(measured.iter().map(|m| m.side(op)));
+            for (i, job) in all.jobs.iter_mut().enumerate() {
+                let each = runs.iter().filter_map(|r| r.jobs.get(i));
+                combine(job.side_mut(op), &each.map(|j| j.side(op)).collect::<Vec<_>>());
+            }
         }
         let wafs: Option<Vec<f64>> = runs.iter().map(|r| r.waf).collect();
         all.waf = wafs.and_then(|w| across_runs(&w)).map(|ci| ci.mean);
         all
+    }
+}
+
+impl JobSummary {
+    /// The summary of a job in a run of this length.
+    fn new(job: &JobStats, runtime: Span) -> JobSummary {
+        let [read, write, trim, flush] = job.populations.each_ref().map(|of| requests(of, job.runtime));
+        let runtime_ns = (job.runtime != runtime).then_some(job.runtime.0);
+        JobSummary { name: job.name.clone(), runtime_ns, read, write, trim, flush }
     }
 }
 
@@ -100,8 +97,8 @@ fn failed(failures: &Failures) -> Ordered<Ordered<u64>> {
     failures.by_kind().map(|(kind, by)| (kind.to_string(), named(by))).collect()
 }
 
-fn combine(all: &mut DirectionSummary, runs: &[&DirectionSummary]) {
-    let over = |figure: &dyn Fn(&DirectionSummary) -> f64| {
+fn combine(all: &mut OpSummary, runs: &[&OpSummary]) {
+    let over = |figure: &dyn Fn(&OpSummary) -> f64| {
         let values: Vec<f64> = runs.iter().map(|r| figure(r)).collect();
         across_runs(&values).expect("more than one run")
     };
@@ -123,7 +120,7 @@ fn combine(all: &mut DirectionSummary, runs: &[&DirectionSummary]) {
     }
 }
 
-/// The blame of one direction in all runs.
+/// The blame of one kind of request in all runs.
 fn blame_over<'a>(mut sides: impl Iterator<Item = &'a Side>) -> Vec<BlameSummary> {
     let Some(first) = sides.next() else { return Vec::new() };
     let mut table = first.blame.clone();
@@ -135,8 +132,8 @@ fn blame(table: &BlameTable) -> Vec<BlameSummary> {
     BLAME_LEVELS.iter().filter_map(|&level| table.above(level)).map(From::from).collect()
 }
 
-fn side(side: &Side, runtime: Span) -> DirectionSummary {
-    let mut summary = direction(&side.population, runtime);
+fn side(side: &Side, runtime: Span) -> OpSummary {
+    let mut summary = requests(&side.population, runtime);
     if let Some(groups) = side.batches.group() {
         let mean = groups.mean();
         summary.lat_ns.mean_ci95 = Some([mean.low, mean.high]);
@@ -152,10 +149,10 @@ fn side(side: &Side, runtime: Span) -> DirectionSummary {
     summary
 }
 
-fn direction(population: &Population, runtime: Span) -> DirectionSummary {
+fn requests(population: &Population, runtime: Span) -> OpSummary {
     let seconds = runtime.0 as f64 / 1e9;
     let levels = if population.count() == 0 { &[][..] } else { &LEVELS[..] };
-    DirectionSummary {
+    OpSummary {
         total_ios: population.count(),
         iops: ratio(population.count() as f64, seconds),
         bw_bytes: ratio(population.bytes() as f64, seconds),
@@ -210,21 +207,35 @@ impl SeriesPoint {
             let total = g.programs_total.checked_sub(before.programs_total)?;
             Some(total as f64 / user as f64)
         });
+        let [read, write, trim, flush] = &interval.sides;
+        let [trim, flush] = [trim, flush].map(|side| Some(side).filter(|side| side.requests > 0));
         SeriesPoint {
             at_ns: interval.at_ns,
             length_ns: interval.length_ns,
-            read_iops: interval.read.iops,
-            read_mean_ns: interval.read.mean_ns,
-            read_p50_ns: interval.read.p50_ns,
-            read_p99_ns: interval.read.p99_ns,
-            read_p999_ns: interval.read.p999_ns,
-            read_max_ns: interval.read.max_ns,
-            write_iops: interval.write.iops,
-            write_mean_ns: interval.write.mean_ns,
-            write_p50_ns: interval.write.p50_ns,
-            write_p99_ns: interval.write.p99_ns,
-            write_p999_ns: interval.write.p999_ns,
-            write_max_ns: interval.write.max_ns,
+            read_iops: read.iops,
+            read_mean_ns: read.mean_ns,
+            read_p50_ns: read.p50_ns,
+            read_p99_ns: read.p99_ns,
+            read_p999_ns: read.p999_ns,
+            read_max_ns: read.max_ns,
+            write_iops: write.iops,
+            write_mean_ns: write.mean_ns,
+            write_p50_ns: write.p50_ns,
+            write_p99_ns: write.p99_ns,
+            write_p999_ns: write.p999_ns,
+            write_max_ns: write.max_ns,
+            trim_iops: trim.map(|side| side.iops),
+            trim_mean_ns: trim.map(|side| side.mean_ns),
+            trim_p50_ns: trim.map(|side| side.p50_ns),
+            trim_p99_ns: trim.map(|side| side.p99_ns),
+            trim_p999_ns: trim.map(|side| side.p999_ns),
+            trim_max_ns: trim.map(|side| side.max_ns),
+            flush_iops: flush.map(|side| side.iops),
+            flush_mean_ns: flush.map(|side| side.mean_ns),
+            flush_p50_ns: flush.map(|side| side.p50_ns),
+            flush_p99_ns: flush.map(|side| side.p99_ns),
+            flush_p999_ns: flush.map(|side| side.p999_ns),
+            flush_max_ns: flush.map(|side| side.max_ns),
             free_blocks: gauges.map(|g| g.free_blocks),
             buffer_fill: gauges.map(|g| g.buffer_fill),
             user_limit: gauges.and_then(|g| g.user_limit),

@@ -9,14 +9,14 @@ use crate::text::{Grid, cut, grouped, percent, round_parts};
 use std::path::Path;
 use tailcut_stats::{Blame, percentile};
 use tailcut_units::quantity::human_bytes;
-use tailcut_units::{Cause, Direction};
+use tailcut_units::{Cause, HostOp};
 
 /// What to explain, and how much.
 #[derive(Clone, Debug)]
 pub struct ExplainOptions {
     /// Requests above this percentile.
     pub above: f64,
-    /// The number of slowest requests to show one by one, for each scheme and direction.
+    /// The number of slowest requests to show one by one, for each scheme and kind.
     pub top: usize,
     /// Explain only this scheme.
     pub scheme: Option<String>,
@@ -66,32 +66,32 @@ pub fn explain_run(
             let text = format!("{name}: requests without success, not in the averages below: {failed}");
             out.push_str(&(wrapped(&text) + "\n"));
         }
-        for direction in [Direction::Read, Direction::Write] {
-            let of = |r: &&SlowLine| r.scheme == scheme.name && r.direction == direction;
+        for op in HostOp::ALL {
+            let of = |r: &&SlowLine| r.scheme == scheme.name && r.op == op;
             let (failed, slow): (Vec<&SlowLine>, _) =
                 slow.iter().filter(of).partition(|r| r.status.is_some());
-            out.push_str(&explain_side(scheme, direction, &slow, options)?);
+            out.push_str(&explain_side(scheme, op, &slow, options)?);
             if !failed.is_empty() && options.top > 0 {
                 let of_first = if scheme.runs.is_some() { " of the first run" } else { "" };
                 let name = &scheme.name;
-                out.push_str(&format!("{name}, {} without success{of_first}:\n", plural(direction)));
-                out.push_str(&one_by_one(direction, &failed, options.top));
+                out.push_str(&format!("{name}, {} without success{of_first}:\n", plural(op)));
+                out.push_str(&one_by_one(&failed, options.top));
             }
         }
     }
     if out.is_empty() {
-        out.push_str("no read or write completed\n");
+        out.push_str("no request completed\n");
     }
     Ok(out)
 }
 
 fn explain_side(
     scheme: &Scheme,
-    direction: Direction,
+    op: HostOp,
     slow: &[&SlowLine],
     options: &ExplainOptions,
 ) -> Result<String, ReportError> {
-    let side = scheme.side(direction);
+    let side = scheme.side(op);
     if side.total_ios == 0 {
         return Ok(String::new());
     }
@@ -112,7 +112,7 @@ fn explain_side(
     let mut out = format!(
         "{}, {} {}{runs}: {} of {} took {} ns or longer{thin}\n",
         scheme.name,
-        plural(direction),
+        plural(op),
         above(options.above),
         grouped(blame.requests),
         grouped(total),
@@ -125,13 +125,13 @@ fn explain_side(
     if scheme.runs.is_some() && !slow.is_empty() && options.top > 0 {
         out.push_str("Of the first run the slowest:\n");
     }
-    out.push_str(&one_by_one(direction, slow, options.top));
+    out.push_str(&one_by_one(slow, options.top));
     Ok(out)
 }
 
 /// The first requests, each with its account.
-fn one_by_one(direction: Direction, requests: &[&SlowLine], top: usize) -> String {
-    (1..).zip(requests.iter().take(top)).map(|(rank, request)| one(rank, direction, request) + "\n").collect()
+fn one_by_one(requests: &[&SlowLine], top: usize) -> String {
+    (1..).zip(requests.iter().take(top)).map(|(rank, request)| one(rank, request) + "\n").collect()
 }
 
 /// Returns the blame in the summary for this level. If the summary does not have the level,
@@ -160,17 +160,16 @@ fn blame_above(
     Ok(Blame::of(above, threshold, set).expect("at least one request is kept").into())
 }
 
-fn one(rank: usize, direction: Direction, r: &SlowLine) -> String {
-    let op = match direction {
-        Direction::Read => "read",
-        Direction::Write => "write",
+fn one(rank: usize, r: &SlowLine) -> String {
+    let of = match r.op {
+        HostOp::Flush => String::new(),
+        _ => format!("{} at offset {}, ", human_bytes(u64::from(r.bytes)), r.offset),
     };
     let head = format!(
-        "#{rank}  {op} {} of job {}: {} at offset {}, arrived at {} ns, took {} ns\n",
+        "#{rank}  {} {} of job {}: {of}arrived at {} ns, took {} ns\n",
+        r.op.name(),
         r.index,
         cut(&r.job, 24),
-        human_bytes(u64::from(r.bytes)),
-        r.offset,
         grouped(r.arrived_ns),
         grouped(r.latency_ns),
     );

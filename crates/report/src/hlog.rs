@@ -1,6 +1,6 @@
 //! `latency.hlog`: the standard HdrHistogram log (V2, deflated), which the HdrHistogram tools
 //! of any language read. Each histogram is one interval that spans the whole run, with the tag
-//! `scheme/job/read` or `scheme/job/write`. Values are in ns; the printed maximum is in ms.
+//! `scheme/job/read`, or `write`, `trim` or `flush`. Values are in ns; the printed maximum is in ms.
 
 use crate::error::ReportError;
 use hdrhistogram::serialization::V2DeflateSerializer;
@@ -8,6 +8,7 @@ use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use std::io::Write;
 use std::time::{Duration, SystemTime};
 use tailcut_stats::Measured;
+use tailcut_units::HostOp;
 
 /// The file's name in an output folder.
 pub const FILE: &str = "latency.hlog";
@@ -28,11 +29,12 @@ pub fn write(mut out: impl Write, schemes: &[(&str, &Measured)]) -> Result<(), R
     let mut log = builder.begin_log_with(&mut out, &mut serializer).map_err(|e| failed(&e))?;
     for (scheme, measured) in schemes {
         for job in &measured.jobs {
-            for (direction, population) in [("read", &job.read), ("write", &job.write)] {
+            for op in HostOp::ALL {
+                let population = job.of(op);
                 if population.count() == 0 {
                     continue;
                 }
-                let text = tag(&format!("{scheme}/{}/{direction}", job.name));
+                let text = tag(&format!("{scheme}/{}/{}", job.name, op.name()));
                 let length = Duration::from_nanos(measured.runtime.0);
                 log.write_histogram(population.histogram(), Duration::ZERO, length, Tag::new(&text))
                     .map_err(|e| failed(&e))?;

@@ -1,9 +1,9 @@
 //! The table of a run's jobs.
 
-use crate::summary::{DirectionSummary, JobSummary, Scheme};
+use crate::summary::{JobSummary, Scheme};
 use crate::tables::{capital, percentile_cell, plural};
 use crate::text::{Grid, cut, duration, rate};
-use tailcut_units::Direction;
+use tailcut_units::HostOp;
 
 /// The percentiles of the table.
 const COLUMNS: [f64; 3] = [50.0, 99.0, 99.9];
@@ -14,18 +14,18 @@ const MOST: usize = 16;
 /// The longest names of schemes and jobs that are shown in full, in characters.
 const NAME: usize = 20;
 
-/// Formats one row for each job, first for reads and then for writes. Empty where every scheme has one
+/// Formats one row for each job, for reads, writes, trims and flushes. Empty where every scheme has one
 /// job.
 pub fn jobs(schemes: &[Scheme]) -> String {
     if schemes.iter().all(|s| s.jobs.len() < 2) {
         return String::new();
     }
     let mut out = String::new();
-    for direction in [Direction::Read, Direction::Write] {
-        let of = |job: &JobSummary| side(job, direction).total_ios > 0;
+    for op in HostOp::ALL {
+        let of = |job: &JobSummary| job.side(op).total_ios > 0;
         if schemes.iter().flat_map(|s| &s.jobs).any(of) {
-            out.push_str(&format!("\n{} by job\n", capital(plural(direction))));
-            out.push_str(&grid(schemes, direction).render());
+            out.push_str(&format!("\n{} by job\n", capital(plural(op))));
+            out.push_str(&grid(schemes, op).render());
         }
     }
     if let Some(left) = schemes.iter().map(|s| s.jobs.len().saturating_sub(MOST)).max().filter(|n| *n > 0) {
@@ -36,7 +36,7 @@ pub fn jobs(schemes: &[Scheme]) -> String {
     out
 }
 
-fn grid(schemes: &[Scheme], direction: Direction) -> Grid {
+fn grid(schemes: &[Scheme], op: HostOp) -> Grid {
     let mut grid = Grid::default();
     let named = schemes.len() > 1;
     let scheme = |text: String| named.then_some(text);
@@ -47,8 +47,8 @@ fn grid(schemes: &[Scheme], direction: Direction) -> Grid {
     grid.row(head);
     grid.rule();
     for s in schemes {
-        for job in s.jobs.iter().take(MOST).filter(|job| side(job, direction).total_ios > 0) {
-            let side = side(job, direction);
+        for job in s.jobs.iter().take(MOST).filter(|job| job.side(op).total_ios > 0) {
+            let side = job.side(op);
             let mut row: Vec<String> = scheme(cut(&s.name, NAME)).into_iter().collect();
             row.extend([cut(&job.name, NAME), rate(side.iops), duration(side.lat_ns.mean)]);
             row.extend(COLUMNS.iter().map(|&p| percentile_cell(side, p)));
@@ -59,23 +59,19 @@ fn grid(schemes: &[Scheme], direction: Direction) -> Grid {
     grid
 }
 
-fn side(job: &JobSummary, direction: Direction) -> &DirectionSummary {
-    match direction {
-        Direction::Read => &job.read,
-        Direction::Write => &job.write,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::summary::OpSummary;
 
     fn scheme(jobs: usize) -> Scheme {
         let job = |n: usize| JobSummary {
             name: format!("job{n}"),
             runtime_ns: None,
-            read: DirectionSummary { total_ios: 5, iops: 1000.0, ..DirectionSummary::default() },
-            write: DirectionSummary::default(),
+            read: OpSummary { total_ios: 5, iops: 1000.0, ..OpSummary::default() },
+            write: OpSummary::default(),
+            trim: OpSummary::default(),
+            flush: OpSummary::default(),
         };
         Scheme { name: "baseline".into(), jobs: (0..jobs).map(job).collect(), ..Scheme::default() }
     }

@@ -1,5 +1,5 @@
 //! `slowest.jsonl`: the slowest requests of a run, one JSON object a line, each with its
-//! latency by cause. Those without success stand behind the others of their direction.
+//! latency by cause. Those without success stand behind the others of their kind.
 
 use crate::error::ReportError;
 use crate::ordered::Ordered;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 use tailcut_stats::Measured;
-use tailcut_units::{Cause, Direction, HostOp, Ledger, Status};
+use tailcut_units::{Cause, HostOp, Ledger, Status};
 
 /// The file's name in an output folder.
 pub const FILE: &str = "slowest.jsonl";
@@ -18,8 +18,6 @@ pub const FILE: &str = "slowest.jsonl";
 pub struct SlowLine {
     /// The scheme in whose run the request was.
     pub scheme: String,
-    /// Whether the request counts among reads or writes.
-    pub direction: Direction,
     /// Submission index within the run.
     pub index: u64,
     /// Name of the job that sent the request.
@@ -56,17 +54,15 @@ impl SlowLine {
     }
 }
 
-/// Writes the slowest requests of one scheme: reads, then writes, each the slowest first, and those
+/// Writes the slowest requests of one scheme by kind, in the order of [`HostOp::ALL`], each the slowest first, and those
 /// with success before those without.
 pub fn write(out: impl Write, scheme: &str, measured: &Measured) -> std::io::Result<()> {
     let mut out = BufWriter::new(out);
-    for direction in [Direction::Read, Direction::Write] {
-        let side = measured.side(direction);
+    for side in &measured.sides {
         for request in side.slowest.iter().chain(&side.failed) {
             let causes = request.ledger.iter().filter(|&(_, ns)| ns > 0);
             let line = SlowLine {
                 scheme: scheme.to_string(),
-                direction,
                 index: request.index,
                 job: measured.jobs[usize::from(request.job)].name.clone(),
                 op: request.op,

@@ -11,6 +11,7 @@ use crate::regular::open;
 use crate::senses::PageSenses;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use tailcut_units::HostOp;
 
 /// The version of the contract this code writes and reads.
 pub const SCHEMA: u32 = 1;
@@ -107,9 +108,15 @@ pub struct Scheme {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
     /// All reads.
-    pub read: DirectionSummary,
+    pub read: OpSummary,
     /// All writes.
-    pub write: DirectionSummary,
+    pub write: OpSummary,
+    /// All TRIM commands.
+    #[serde(default, skip_serializing_if = "OpSummary::is_empty")]
+    pub trim: OpSummary,
+    /// All FLUSH commands.
+    #[serde(default, skip_serializing_if = "OpSummary::is_empty")]
+    pub flush: OpSummary,
     /// TRIM commands completed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub trims: u64,
@@ -189,9 +196,9 @@ pub struct ConfigValue {
     pub source: Option<String>,
 }
 
-/// Reads or writes, of all jobs or of one.
+/// Requests of one kind, of all jobs or of one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct DirectionSummary {
+pub struct OpSummary {
     /// Requests completed.
     pub total_ios: u64,
     /// Requests a second of virtual time.
@@ -204,6 +211,12 @@ pub struct DirectionSummary {
     /// requests of all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blame: Vec<BlameSummary>,
+}
+
+impl OpSummary {
+    fn is_empty(&self) -> bool {
+        self.total_ios == 0
+    }
 }
 
 /// A latency distribution in ns. All values are zero and there are no percentiles when there is
@@ -257,9 +270,53 @@ pub struct JobSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_ns: Option<u64>,
     /// Its reads.
-    pub read: DirectionSummary,
+    pub read: OpSummary,
     /// Its writes.
-    pub write: DirectionSummary,
+    pub write: OpSummary,
+    /// Its TRIM commands.
+    #[serde(default, skip_serializing_if = "OpSummary::is_empty")]
+    pub trim: OpSummary,
+    /// Its FLUSH commands.
+    #[serde(default, skip_serializing_if = "OpSummary::is_empty")]
+    pub flush: OpSummary,
+}
+
+impl Scheme {
+    /// Its requests of one kind.
+    pub fn side(&self, op: HostOp) -> &OpSummary {
+        let Scheme { read, write, trim, flush, .. } = self;
+        [read, write, trim, flush][op as usize]
+    }
+
+    /// Its requests of one kind.
+    pub fn side_mut(&mut self, op: HostOp) -> &mut OpSummary {
+        let Scheme { read, write, trim, flush, .. } = self;
+        match op {
+            HostOp::Read => read,
+            HostOp::Write => write,
+            HostOp::Trim => trim,
+            HostOp::Flush => flush,
+        }
+    }
+}
+
+impl JobSummary {
+    /// Its requests of one kind.
+    pub fn side(&self, op: HostOp) -> &OpSummary {
+        let JobSummary { read, write, trim, flush, .. } = self;
+        [read, write, trim, flush][op as usize]
+    }
+
+    /// Its requests of one kind.
+    pub fn side_mut(&mut self, op: HostOp) -> &mut OpSummary {
+        let JobSummary { read, write, trim, flush, .. } = self;
+        match op {
+            HostOp::Read => read,
+            HostOp::Write => write,
+            HostOp::Trim => trim,
+            HostOp::Flush => flush,
+        }
+    }
 }
 
 /// One interval of the series.
@@ -280,6 +337,30 @@ pub struct SeriesPoint {
     pub write_p99_ns: u64,
     pub write_p999_ns: u64,
     pub write_max_ns: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trim_iops: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trim_mean_ns: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trim_p50_ns: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trim_p99_ns: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trim_p999_ns: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trim_max_ns: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush_iops: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush_mean_ns: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush_p50_ns: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush_p99_ns: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush_p999_ns: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush_max_ns: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free_blocks: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

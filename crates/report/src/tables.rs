@@ -4,10 +4,10 @@
 //! pipe and a mail.
 
 use crate::faults::read_only;
-use crate::summary::{BlameSummary, DirectionSummary, Scheme};
+use crate::summary::{BlameSummary, OpSummary, Scheme};
 use crate::text::{Grid, cut, duration, grouped, percent, rate, round_parts};
 use tailcut_stats::percentile;
-use tailcut_units::Direction;
+use tailcut_units::HostOp;
 
 /// The percentiles of the comparison.
 const COLUMNS: [f64; 5] = [50.0, 99.0, 99.9, 99.99, 99.999];
@@ -24,8 +24,6 @@ const NAME: usize = 24;
 /// Minimum widths of the comparison's columns, so that the columns of writes line up with those
 /// of reads.
 const WIDTHS: [usize; 10] = [8, 5, 7, 8, 8, 8, 8, 8, 7, 5];
-
-const BOTH: [Direction; 2] = [Direction::Read, Direction::Write];
 
 /// Returns a warning for each scheme whose drive did not keep up with the arrivals.
 pub fn overload(schemes: &[Scheme]) -> String {
@@ -55,20 +53,20 @@ pub fn overload(schemes: &[Scheme]) -> String {
     out
 }
 
-/// Formats one row for each scheme, first for reads and then for writes. A direction without
+/// Formats one row for each scheme, for reads, writes, trims and flushes. A kind without
 /// requests is left out. `*` marks a percentile with fewer than ten requests beyond it.
 pub fn comparison(schemes: &[Scheme]) -> String {
     let mut out = overload(schemes) + &read_only(schemes);
     let tables = out.len();
-    for direction in BOTH {
-        if schemes.iter().any(|s| s.side(direction).total_ios > 0) {
-            out.push_str(&format!("{}\n", capital(plural(direction))));
-            out.push_str(&direction_grid(schemes, direction).render());
+    for op in HostOp::ALL {
+        if schemes.iter().any(|s| s.side(op).total_ios > 0) {
+            out.push_str(&format!("{}\n", capital(plural(op))));
+            out.push_str(&op_grid(schemes, op).render());
             out.push('\n');
         }
     }
     if out.len() == tables {
-        out.push_str("no read or write completed\n");
+        out.push_str("no request completed\n");
         return out;
     }
     if out.contains('*') {
@@ -102,7 +100,7 @@ pub fn utilisation(schemes: &[Scheme]) -> String {
     format!("\nIn use, mean and busiest\n{}", grid.render())
 }
 
-fn direction_grid(schemes: &[Scheme], direction: Direction) -> Grid {
+fn op_grid(schemes: &[Scheme], op: HostOp) -> Grid {
     let mut grid = Grid::with_widths(&WIDTHS);
     let mut head = vec!["scheme".to_string(), "IOPS".into(), "mean".into()];
     // Marked values end in a star and others in a blank, so that the units line up.
@@ -111,7 +109,7 @@ fn direction_grid(schemes: &[Scheme], direction: Direction) -> Grid {
     grid.row(head);
     grid.rule();
     for scheme in schemes {
-        let side = scheme.side(direction);
+        let side = scheme.side(op);
         let lat = &side.lat_ns;
         let mut row = vec![cut(&scheme.name, NAME), rate(side.iops)];
         if side.total_ios == 0 {
@@ -127,7 +125,7 @@ fn direction_grid(schemes: &[Scheme], direction: Direction) -> Grid {
     grid
 }
 
-pub(crate) fn percentile_cell(side: &DirectionSummary, percent: f64) -> String {
+pub(crate) fn percentile_cell(side: &OpSummary, percent: f64) -> String {
     match side.lat_ns.percentile.get(&percentile::key(percent)) {
         Some(&ns) => {
             let mark = if percentile::is_thin(percent, side.total_ios) { '*' } else { ' ' };
@@ -137,19 +135,19 @@ pub(crate) fn percentile_cell(side: &DirectionSummary, percent: f64) -> String {
     }
 }
 
-/// Formats the blame of each scheme's slowest reads and writes.
+/// Formats the blame of each scheme's slowest requests, by kind.
 pub fn blame(schemes: &[Scheme]) -> String {
     let mut out = String::new();
     for scheme in schemes {
-        for direction in BOTH {
-            let all = &scheme.side(direction).blame;
+        for op in HostOp::ALL {
+            let all = &scheme.side(op).blame;
             let shown: Vec<&BlameSummary> =
                 BLAME.iter().filter_map(|&p| all.iter().find(|b| b.above == p)).collect();
             if shown.is_empty() {
                 continue;
             }
             let runs = scheme.runs.map_or(String::new(), |n| format!(" of {n} runs"));
-            let (name, many) = (&scheme.name, format!("{}{runs}", plural(direction)));
+            let (name, many) = (&scheme.name, format!("{}{runs}", plural(op)));
             if shown.iter().all(|b| b.mean_ns == 0.0) {
                 out.push_str(&format!(
                     "{name}, slowest {many}: 0 ns, the drive charges nothing for them\n\n"
@@ -223,26 +221,18 @@ pub(crate) fn above(level: f64) -> String {
     if level == 0.0 { "all".to_string() } else { format!("above p{level}") }
 }
 
-/// `reads` or `writes`.
-pub(crate) fn plural(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Read => "reads",
-        Direction::Write => "writes",
+/// `reads`, `writes`, `trims` or `flushes`.
+pub(crate) fn plural(op: HostOp) -> &'static str {
+    match op {
+        HostOp::Read => "reads",
+        HostOp::Write => "writes",
+        HostOp::Trim => "trims",
+        HostOp::Flush => "flushes",
     }
 }
 
 pub(crate) fn capital(word: &str) -> String {
     word[..1].to_uppercase() + &word[1..]
-}
-
-impl Scheme {
-    /// All requests of one direction.
-    pub fn side(&self, direction: Direction) -> &DirectionSummary {
-        match direction {
-            Direction::Read => &self.read,
-            Direction::Write => &self.write,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -297,6 +287,6 @@ t-es, slowest reads
         // 50,000 reads: five beyond p99.99, none beyond p99.999, fifty beyond p99.9.
         assert_eq!(text.matches("ms*").count(), 2, "{text}");
         assert!(text.lines().all(|l| l.chars().count() <= 120), "{text}");
-        assert_eq!(comparison(&[Scheme::default()]), "no read or write completed\n");
+        assert_eq!(comparison(&[Scheme::default()]), "no request completed\n");
     }
 }

@@ -11,7 +11,7 @@ use std::io::Write;
 use tailcut_report::parquet::{RequestsWriter, SeriesWriter};
 use tailcut_report::{hlog, slowest};
 use tailcut_stats::{Gauges, Recorder, RecorderOptions};
-use tailcut_units::{Cause, SimTime, Span};
+use tailcut_units::{Cause, HostOp, SimTime, Span};
 
 #[test]
 fn the_latency_log_reads_back_as_recorded() {
@@ -35,8 +35,8 @@ fn the_latency_log_reads_back_as_recorded() {
         ["t-es/serve/read", "t-es/serve/write", &format!("{second}/read"), &format!("{second}/write")]
     );
     assert_eq!(seen.len(), 8);
-    assert_eq!(seen[0].1, *measured.jobs[0].read.histogram());
-    assert_eq!(seen[3].1, *measured.jobs[1].write.histogram());
+    assert_eq!(seen[0].1, *measured.jobs[0].of(HostOp::Read).histogram());
+    assert_eq!(seen[3].1, *measured.jobs[1].of(HostOp::Write).histogram());
 }
 
 /// Decodes standard base64, which spares a dependency for one test.
@@ -112,7 +112,7 @@ fn the_series_file_has_a_row_an_interval_and_nulls_where_nobody_looked() {
     recorder.record(&tailcut_stats::Sample {
         index: 0,
         job: 0,
-        op: tailcut_units::HostOp::Read,
+        op: HostOp::Read,
         offset: 0,
         bytes: 1,
         arrived: SimTime(5_500),
@@ -148,10 +148,10 @@ fn the_slowest_requests_read_back_and_add_up() {
     slowest::write(std::fs::File::create(&path).unwrap(), "t-es", &measured).unwrap();
     let lines = slowest::read(&path, &|| false).unwrap();
     let failed = lines.iter().filter(|line| line.status.is_some()).count();
-    assert_eq!(failed, measured.read.failed.len() + measured.write.failed.len());
+    assert_eq!(failed, measured.side(HostOp::Read).failed.len() + measured.side(HostOp::Write).failed.len());
     assert!(failed > 0 && lines.len() == 2 * 4096 + failed, "{failed} of {}", lines.len());
     assert_eq!(lines[0].latency_ns, scheme.read.lat_ns.max);
-    for (line, request) in lines.iter().zip(&measured.read.slowest) {
+    for (line, request) in lines.iter().zip(&measured.side(HostOp::Read).slowest) {
         assert_eq!(line.causes.iter().map(|(_, ns)| ns).sum::<u64>(), line.latency_ns);
         assert_eq!(line.ledger(), request.ledger);
     }

@@ -4,7 +4,7 @@ mod common;
 
 use serde_json::Value;
 use tailcut_report::Summary;
-use tailcut_report::summary::{BlameSummary, DirectionSummary, Scheme};
+use tailcut_report::summary::{BlameSummary, OpSummary, Scheme};
 use tailcut_stats::Measured;
 
 fn errors(summary: &Value) -> Vec<String> {
@@ -110,7 +110,7 @@ fn intervals_across_runs_hold_the_mean_of_the_runs() {
     let measured: Vec<&Measured> = measured.iter().collect();
     let all = Scheme::over_runs(&runs, &measured);
     let key = "99.900000";
-    let check = |side: &dyn Fn(&Scheme) -> &DirectionSummary| {
+    let check = |side: &dyn Fn(&Scheme) -> &OpSummary| {
         let of = |s: &Scheme| *side(s).lat_ns.percentile.get(key).unwrap();
         let mean = runs.iter().map(of).sum::<u64>() as f64 / 5.0;
         assert_eq!(of(&all), mean.round() as u64);

@@ -9,19 +9,19 @@ use crate::answers::{QUESTIONS, Question};
 use crate::search::Rating;
 use crate::unit::Kind;
 use figures::{CHANNEL, FAULTS, GC, PAGES, PULSES, USE};
-use tailcut_report::summary::{DirectionSummary, Scheme};
+use tailcut_report::summary::{OpSummary, Scheme};
 use tailcut_stats::percentile;
-use tailcut_units::Occupant;
+use tailcut_units::{HostOp, Occupant};
 
 /// A figure of one scheme's run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measure {
-    /// A figure of reads or writes, of all jobs or of one.
+    /// A figure of one kind of request, of all jobs or of one.
     Side {
         /// The job; all if `None`.
         job: Option<String>,
-        /// Writes instead of reads.
-        write: bool,
+        /// The kind.
+        op: HostOp,
         /// The figure.
         what: Of,
     },
@@ -77,7 +77,7 @@ pub enum Measure {
     OfficialStressRating,
 }
 
-/// A figure of reads or writes.
+/// A figure of one kind of request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Of {
     /// Mean latency.
@@ -105,7 +105,7 @@ const NAMES: &str = "iops, waf, erases, erases_per_gib, parity_share, suspends_p
      erase.pulse_time, erase.pulses, erase.incomplete, erase.full_voltage, erase.wear, channel.useful, channel.uncorrectable, \
      channel.ecc_wait, channel.wasted, channel.idle, use.dies, use.planes, use.channels, use.link, pages.again, pages.retries, pages.accuracy, pages.needless, \
      pages.missed, pages.caught, pages.given_up, blocks.pulse_time, blocks.pulses, blocks.share_1 (2, ...), \
-     blocks.incomplete, blocks.distance, blocks.life, blocks.first_percent, avoids.programs, avoids.collection, avoids.wear, avoids.exactly, at_once.users, at_once.collection, programs.user (gc, parity, wear, refresh, pad, metadata), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress, and [job.NAME.]read or [job.NAME.]write followed by .mean, .min, .max, .p99.9, \
+     blocks.incomplete, blocks.distance, blocks.life, blocks.first_percent, avoids.programs, avoids.collection, avoids.wear, avoids.exactly, at_once.users, at_once.collection, programs.user (gc, parity, wear, refresh, pad, metadata), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress, and [job.NAME.]read (write, trim, flush) followed by .mean, .min, .max, .p99.9, \
      .iops, .bw or .failed";
 
 /// The figure of this name.
@@ -166,11 +166,7 @@ impl Measure {
             None => (None, text),
         };
         let (side, what) = rest.split_once('.').ok_or_else(unknown)?;
-        let write = match side {
-            "read" => false,
-            "write" => true,
-            _ => return Err(unknown()),
-        };
+        let op = HostOp::ALL.into_iter().find(|op| op.name() == side).ok_or_else(unknown)?;
         let what = match what {
             "mean" => Of::Mean,
             "min" => Of::Min,
@@ -187,7 +183,7 @@ impl Measure {
                 Of::Percentile(level)
             }
         };
-        Ok(Measure::Side { job, write, what })
+        Ok(Measure::Side { job, op, what })
     }
 
     /// The kind of number that the measure is.
@@ -254,20 +250,19 @@ impl Measure {
         // Absent if nothing was suspended.
         let suspends = scheme.suspends.unwrap_or_default();
         match self {
-            Measure::Side { write, what: Of::Failed, .. } => {
-                let by_status = scheme.failed.get(if *write { "write" } else { "read" });
+            Measure::Side { op, what: Of::Failed, .. } => {
+                let by_status = scheme.failed.get(op.name());
                 Ok(by_status.map_or(0, |by| by.0.iter().map(|(_, n)| n).sum::<u64>()) as f64)
             }
-            Measure::Side { job, write, what } => {
-                let (read_side, write_side) = match job {
-                    None => (&scheme.read, &scheme.write),
+            Measure::Side { job, op, what } => {
+                let side = match job {
+                    None => scheme.side(*op),
                     Some(name) => {
                         let job = scheme.jobs.iter().find(|j| j.name == *name);
-                        let job = job.ok_or_else(|| missing(&format!("job `{name}`")))?;
-                        (&job.read, &job.write)
+                        job.ok_or_else(|| missing(&format!("job `{name}`")))?.side(*op)
                     }
                 };
-                what.of(if *write { write_side } else { read_side })
+                what.of(side)
             }
             Measure::Iops => Ok(scheme.read.iops + scheme.write.iops),
             Measure::Waf => scheme.waf.ok_or_else(|| missing("programs of host data")),
@@ -322,7 +317,7 @@ impl Measure {
 }
 
 impl Of {
-    fn of(self, side: &DirectionSummary) -> Result<f64, String> {
+    fn of(self, side: &OpSummary) -> Result<f64, String> {
         if side.total_ios == 0 {
             return Err("no request of this kind completed".to_string());
         }
@@ -355,12 +350,13 @@ mod tests {
 
     #[test]
     fn names_are_read_or_refused_with_what_there_is() {
-        let side = |job: Option<&str>, write, what| Measure::Side { job: job.map(String::from), write, what };
-        assert_eq!(Measure::parse("read.p99.999"), Ok(side(None, false, Of::Percentile(99.999))));
+        let side = |job: Option<&str>, op, what| Measure::Side { job: job.map(String::from), op, what };
+        assert_eq!(Measure::parse("read.p99.999"), Ok(side(None, HostOp::Read, Of::Percentile(99.999))));
         assert_eq!(
             Measure::parse("job.small_reads.read.mean"),
-            Ok(side(Some("small_reads"), false, Of::Mean))
+            Ok(side(Some("small_reads"), HostOp::Read, Of::Mean))
         );
+        assert_eq!(Measure::parse("flush.p99.9"), Ok(side(None, HostOp::Flush, Of::Percentile(99.9))));
         assert_eq!(Measure::parse("write.bw").unwrap().kind(), Kind::Bandwidth);
         assert!(Measure::parse("read.p94").unwrap_err().contains("p99.9"));
         assert!(Measure::parse("reads.mean").unwrap_err().contains("rating.stress"));

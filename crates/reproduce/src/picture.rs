@@ -119,24 +119,24 @@ pub(crate) fn percentiles(
     run: &str,
 ) -> Option<Chart> {
     let sides = columns.iter().filter_map(|c| match (&c.of, &c.relative_to, &c.run) {
-        (Of::Measure(Measure::Side { job, write, what: Figure::Percentile(level) }, _), None, None) => {
-            Some((job, *write, *level))
+        (Of::Measure(Measure::Side { job, op, what: Figure::Percentile(level) }, _), None, None) => {
+            Some((job, *op, *level))
         }
         _ => None,
     });
     let sides: Vec<_> = sides.collect();
-    let (job, write, _) = sides.first()?;
-    let levels = sides.iter().filter(|(j, w, _)| j == job && w == write).map(|(.., level)| *level);
+    let (job, op, _) = sides.first()?;
+    let levels = sides.iter().filter(|(j, o, _)| j == job && o == op).map(|(.., level)| *level);
     let levels: Vec<f64> = levels.collect();
     if levels.len() < 3 {
         return None;
     }
     let latency = |scheme: &str, level: f64| {
-        let measure = Measure::Side { job: (*job).clone(), write: *write, what: Figure::Percentile(level) };
+        let measure = Measure::Side { job: (*job).clone(), op: *op, what: Figure::Percentile(level) };
         results.value(run, scheme, &measure).ok().filter(|ns| *ns > 0.0)
     };
     let job = job.as_ref().map_or(String::new(), |job| format!("{job}, "));
-    let label = format!("{job}{} latency", if *write { "write" } else { "read" });
+    let label = format!("{job}{} latency", op.name());
     if schemes.len() > LINES {
         let series = levels.iter().map(|level| {
             let points = schemes.iter().enumerate();

@@ -277,8 +277,8 @@ fn merge_rows(measured: &mut Measured, jobs: &[JobInfo]) {
         match (&mut first, measured.jobs.last_mut()) {
             (Some((first, count)), Some(row)) if first.row == job.row => {
                 *count += 1;
-                row.read.merge(&stats.read);
-                row.write.merge(&stats.write);
+                let of_row = row.populations.iter_mut();
+                of_row.zip(&stats.populations).for_each(|(all, more)| all.merge(more));
                 row.name = format!("{} ({count} jobs)", first.name);
             }
             _ => {

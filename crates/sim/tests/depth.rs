@@ -107,5 +107,5 @@ fn a_flood_beyond_what_the_host_holds_is_measured_to_its_end() {
     device.fill(device.host_bytes());
     let mut host = Host::new(Flood(80_000)).unwrap();
     let outcome = measure(&mut host, &mut device, MeasureOptions::default(), None, &()).unwrap();
-    assert_eq!(outcome.measured.read.population.count(), 80_000);
+    assert_eq!(outcome.measured.side(HostOp::Read).population.count(), 80_000);
 }

@@ -15,7 +15,7 @@ use tailcut_sim::{ExperimentError, PastKind, SchemeSpec, Sink, Snapshots, Watch,
 use tailcut_stats::{Interval, Sample};
 use tailcut_testkit::{parity_drive, small_drive};
 use tailcut_units::quantity::Level;
-use tailcut_units::{SimTime, Span};
+use tailcut_units::{HostOp, SimTime, Span};
 use tailcut_workload::{TraceReplay, WorkloadSpec};
 
 /// Schemes `scheme 0`, `scheme 1`, …, one for each drive.
@@ -81,7 +81,7 @@ fn a_ramp_is_run_but_not_measured() {
     assert_eq!(plan.past, PastKind::Sequential);
     let mut results = e.run(&plan, &(), &|_, _| Ok(None)).unwrap();
     let outcome = results.remove(0).remove(0).unwrap().outcome;
-    let reads = outcome.measured.read.population.count();
+    let reads = outcome.measured.side(HostOp::Read).population.count();
     // About 500 in the ramp and 1,000 after it.
     assert!((900..1100).contains(&reads) && outcome.issued > reads + 400, "{reads} of {}", outcome.issued);
     assert!(outcome.measured.runtime > Span(95_000_000) && outcome.measured.runtime < Span(105_000_000));
@@ -212,7 +212,7 @@ fn a_stopped_run_keeps_what_it_has_and_others_do_not_begin() {
     let mut results = e.run(&plan, &watch, &|_, _| Ok(None)).unwrap();
     assert!(results[1][0].is_none());
     let outcome = results[0].remove(0).unwrap().outcome;
-    let done = outcome.measured.read.population.count();
+    let done = outcome.measured.side(HostOp::Read).population.count();
     assert!(outcome.partial && done == watch.1.load(Ordering::Relaxed) && done < 1_000_000, "{done}");
 }
 

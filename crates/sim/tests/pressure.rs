@@ -7,6 +7,7 @@ use common::{experiment, job};
 use std::time::{Duration, Instant};
 use tailcut_sim::{PastKind, RunResult, SchemeSpec, summarise};
 use tailcut_testkit::small_drive;
+use tailcut_units::HostOp;
 use tailcut_workload::{TraceReplay, WorkloadSpec};
 
 fn run_spec(workload: &WorkloadSpec, past: PastKind) -> RunResult {
@@ -26,14 +27,14 @@ fn arrivals_faster_than_the_drive_are_said_with_their_rates() {
     // The drive serves random reads of 4 KiB at about 30,000 a second.
     let closed = run("randread,iodepth=256,number_ios=20000");
     assert_eq!(closed.outcome.offered, None);
-    let capacity = closed.outcome.measured.read.population.count() as f64
+    let capacity = closed.outcome.measured.side(HostOp::Read).population.count() as f64
         / (closed.outcome.measured.runtime.0 as f64 / 1e9);
     let at = |share: f64| {
         let rate = (capacity * share) as u64;
         let o = run(&format!("randread,rate_iops={rate},rate_process=poisson,number_ios=40000")).outcome;
         let offered = o.offered.unwrap();
         assert!((offered.per_second().unwrap() / rate as f64 - 1.0).abs() < 0.03, "{offered:?}");
-        (offered, o.measured.read.population.mean())
+        (offered, o.measured.side(HostOp::Read).population.mean())
     };
     let (fast, mean_fast) = at(0.7);
     assert!(fast.keeps_up() && fast.backlog < 64, "{fast:?}");
@@ -93,10 +94,16 @@ fn behind_a_stonewall_jobs_begin_when_all_before_have_ended() {
     let both =
         run("randread,iodepth=4,number_ios=2000;randread,stonewall,iodepth=8,number_ios=3000,randseed=5");
     let o = &both.outcome;
-    assert_eq!(o.measured.jobs[0].read.count() + o.measured.jobs[1].read.count(), 5000);
+    assert_eq!(
+        o.measured.jobs[0].of(HostOp::Read).count() + o.measured.jobs[1].of(HostOp::Read).count(),
+        5000
+    );
     // The first job runs as if it were alone, and the jobs' times follow one another.
     let jobs = &o.measured.jobs;
-    assert_eq!((jobs[0].runtime, jobs[0].read.mean()), (alone, first.outcome.measured.jobs[0].read.mean()));
+    assert_eq!(
+        (jobs[0].runtime, jobs[0].of(HostOp::Read).mean()),
+        (alone, first.outcome.measured.jobs[0].of(HostOp::Read).mean())
+    );
     assert_eq!(jobs[0].runtime.0 + jobs[1].runtime.0, o.measured.runtime.0);
     // The rate of each job refers to its own time.
     let s = summarise("small", &both);
@@ -124,7 +131,7 @@ fn times_of_a_job_count_from_its_wall_and_its_delay_from_the_start() {
     // A rate is kept after the wall.
     let paced = run("randread,time_based,runtime=20ms;randread,stonewall,rate_iops=1000,number_ios=30");
     assert!((ms(&paced, 1) - 29.0).abs() < 1.0, "{}", ms(&paced, 1));
-    assert_eq!(paced.outcome.measured.jobs[1].read.count(), 30);
+    assert_eq!(paced.outcome.measured.jobs[1].of(HostOp::Read).count(), 30);
     // A delay that has passed when the wall ends has no effect; a longer delay has.
     for (delay, whole) in [(5, 40.0), (50, 70.0)] {
         let delayed = run(&format!(
@@ -188,7 +195,10 @@ fn a_warm_up_is_replayed_and_not_measured() {
     let (w, all) = (&warm.outcome, &whole.outcome);
     // The same run, with two thirds of it measured.
     assert_eq!((w.digest.to_string(), w.issued), (all.digest.to_string(), all.issued));
-    assert_eq!((w.measured.read.population.count(), w.measured.write.population.count()), (400, 200));
+    assert_eq!(
+        (w.measured.side(HostOp::Read).population.count(), w.measured.side(HostOp::Write).population.count()),
+        (400, 200)
+    );
     assert_eq!(w.measured_from.0, 300_000_000);
     assert_eq!(all.measured.runtime.0 - w.measured.runtime.0, 300_000_000);
     // Counters begin with the measurement.

@@ -66,7 +66,7 @@ fn measure(name: &str, ledgers: &mut [Ledger], jobs: usize, grow: u64, fine: Opt
     println!(
         "{name:<12} {ns:6.1} ns a request, finish {:.1} ms, p99.9 {} ns",
         finishing.elapsed().as_secs_f64() * 1e3,
-        measured.read.population.percentile(99.9)
+        measured.side(HostOp::Read).population.percentile(99.9)
     );
 }
 

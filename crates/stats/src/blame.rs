@@ -25,11 +25,12 @@ struct Row {
     causes: [u64; Cause::COUNT],
 }
 
-/// Sums by cause in each latency bucket (64 per octave) of one direction.
+/// Sums by cause in each latency bucket (64 per octave) of one kind of request.
 ///
 /// Each bucket has sums in u64 ns, enough for a total latency of 584 years.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlameTable {
+    /// None before the first request.
     rows: Vec<Row>,
 }
 
@@ -56,17 +57,27 @@ impl Default for BlameTable {
 }
 
 impl BlameTable {
-    /// An empty table. Allocates about 600 KiB, and nothing afterwards.
+    /// An empty table. Allocates about 600 KiB for the first request, and nothing afterwards.
     pub fn new() -> BlameTable {
+        BlameTable { rows: Vec::new() }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn allocate(&mut self) {
         let row = Row { requests: 0, total: 0, causes: [0; Cause::COUNT] };
-        BlameTable { rows: vec![row; BUCKETS] }
+        self.rows.resize(BUCKETS, row);
     }
 
     /// Add one request that took `ns`. The sum of its ledger must be `ns`.
     #[inline]
     pub fn record(&mut self, ns: u64, ledger: &Ledger) {
         debug_assert_eq!(ledger.sum(), ns, "a ledger must add up to its request's latency");
-        let row = &mut self.rows[bucket::index::<BITS>(ns.min(bucket::LONGEST))];
+        let bucket = bucket::index::<BITS>(ns.min(bucket::LONGEST));
+        if bucket >= self.rows.len() {
+            self.allocate();
+        }
+        let row = &mut self.rows[bucket];
         row.requests += 1;
         row.total += ns;
         ledger.add_to(&mut row.causes);
@@ -74,6 +85,10 @@ impl BlameTable {
 
     /// Add another table. The result is the same as if all requests had been recorded in one.
     pub fn merge(&mut self, other: &BlameTable) {
+        if self.rows.is_empty() {
+            self.rows.clone_from(&other.rows);
+            return;
+        }
         for (row, more) in self.rows.iter_mut().zip(&other.rows) {
             row.requests += more.requests;
             row.total += more.total;

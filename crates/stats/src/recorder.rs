@@ -6,7 +6,10 @@ use crate::failures::Failures;
 use crate::population::Population;
 use crate::series::{Gauges, Interval, Series};
 use crate::worst::{SlowRequest, Worst};
-use tailcut_units::{Direction, HostOp, Ledger, SimTime, Span, Status};
+use tailcut_units::{HostOp, Ledger, SimTime, Span, Status};
+
+/// Kinds of requests.
+const KINDS: usize = HostOp::ALL.len();
 
 /// Jobs up to which each has histograms that never grow. With thousands, each has as much as it needs.
 const FIXED_JOBS: usize = 16;
@@ -47,7 +50,7 @@ impl Sample<'_> {
 pub struct RecorderOptions {
     /// Start of the measurement, and origin of the series.
     pub start: SimTime,
-    /// The number of slowest requests kept for each direction, and again of those without success.
+    /// The number of slowest requests kept of each kind, and again of those without success.
     pub worst: usize,
     /// First length of the coarse intervals; it doubles as the run grows.
     pub coarse: Span,
@@ -61,7 +64,7 @@ impl Default for RecorderOptions {
     }
 }
 
-/// The measurements of one direction over all jobs.
+/// The measurements of one kind of request over all jobs.
 #[derive(Clone, Debug)]
 struct Shared {
     blame: BlameTable,
@@ -73,18 +76,16 @@ struct Shared {
 /// Measures one run of one scheme.
 ///
 /// Everything is allocated at construction, except up to 200 coarse intervals (19 KiB each) and the
-/// fine intervals not yet drained. Recording updates the histogram of the job and direction, and
-/// the measurements of the direction. Totals over jobs are computed at the end.
+/// fine intervals not yet drained, and what the first request of a kind needs. Recording updates the histogram of the job
+/// and kind, and the measurements of the kind. Totals over jobs are computed at the end.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     jobs: Vec<String>,
     start: SimTime,
-    /// By job, reads before writes.
+    /// By job, and by kind of request.
     populations: Vec<Population>,
-    shared: [Shared; 2],
+    shared: [Shared; KINDS],
     series: Series,
-    trims: u64,
-    flushes: u64,
     errors: Failures,
 }
 
@@ -98,56 +99,48 @@ impl Recorder {
             failed: Worst::new(options.worst),
             batches: Batches::new(),
         };
+        // Drives are measured by reads and writes: these have room from the start.
+        let population = |op: HostOp| match op {
+            HostOp::Read | HostOp::Write if jobs.len() <= FIXED_JOBS => Population::new(),
+            _ => Population::growing(),
+        };
         Recorder {
             jobs: jobs.to_vec(),
             start: options.start,
-            populations: match jobs.len() {
-                ..=FIXED_JOBS => (0..jobs.len() * 2).map(|_| Population::new()).collect(),
-                jobs => (0..jobs * 2).map(|_| Population::growing()).collect(),
-            },
-            shared: [shared(), shared()],
+            populations: jobs.iter().flat_map(|_| HostOp::ALL.map(population)).collect(),
+            shared: HostOp::ALL.map(|_| shared()),
             series: Series::new(options.start, options.coarse, options.fine),
-            trims: 0,
-            flushes: 0,
             errors: Failures::default(),
         }
     }
 
-    /// Add a finished request, in order of completion. TRIM and FLUSH commands and failed requests
-    /// are only counted; they have no latency. The slowest reads and writes that failed are kept.
+    /// Add a finished request, in order of completion. Failed requests are only counted; they have no latency. The slowest
+    /// of them are kept.
     ///
     /// # Panics
     ///
     /// If the job is not one of the recorder's.
     #[inline]
     pub fn record(&mut self, s: &Sample) {
-        let Some(direction) = s.op.direction().filter(|_| s.status == Status::Ok) else {
-            self.count(s);
+        if s.status != Status::Ok {
+            self.fails(s);
             return;
-        };
+        }
         let ns = s.latency_ns();
-        let side = direction as usize;
-        self.populations[usize::from(s.job) * 2 + side].record(ns, s.bytes);
-        self.series.record(s.completed, direction, ns);
-        let shared = &mut self.shared[side];
+        let kind = s.op as usize;
+        self.populations[usize::from(s.job) * KINDS + kind].record(ns, s.bytes);
+        self.series.record(s.completed, s.op, ns);
+        let shared = &mut self.shared[kind];
         shared.batches.record(ns);
         shared.blame.record(ns, s.ledger);
         shared.worst.offer(ns, s.index, || SlowRequest::of(s));
     }
 
     #[inline(never)]
-    fn count(&mut self, s: &Sample) {
-        if s.status != Status::Ok {
-            self.errors.count(s.op, s.status);
-            if let Some(direction) = s.op.direction() {
-                let failed = &mut self.shared[direction as usize].failed;
-                failed.offer(s.latency_ns(), s.index, || SlowRequest::of(s));
-            }
-        } else if s.op == HostOp::Trim {
-            self.trims += 1;
-        } else {
-            self.flushes += 1;
-        }
+    fn fails(&mut self, s: &Sample) {
+        self.errors.count(s.op, s.status);
+        let failed = &mut self.shared[s.op as usize].failed;
+        failed.offer(s.latency_ns(), s.index, || SlowRequest::of(s));
     }
 
     /// Report the state of the device at `at`. Calls are in order of time.
@@ -175,34 +168,21 @@ impl Recorder {
     pub fn finish(mut self, end: SimTime, fine: impl FnMut(&Interval)) -> Measured {
         let series = self.series.finish(end);
         self.series.drain_fine(fine);
-        let mut totals = [Population::new(), Population::new()];
-        let mut jobs = Vec::new();
-        let mut populations = self.populations.into_iter();
-        for name in self.jobs {
-            let mut next = || populations.next().expect("two populations a job");
-            let (read, write) = (next(), next());
-            totals[Direction::Read as usize].merge(&read);
-            totals[Direction::Write as usize].merge(&write);
-            jobs.push(JobStats { name, runtime: end - self.start, read, write });
-        }
-        let mut sides = totals.into_iter().zip(self.shared).map(|(population, shared)| Side {
-            population,
+        let mut sides = self.shared.map(|shared| Side {
+            population: Population::growing(),
             blame: shared.blame,
             slowest: shared.worst.sorted(),
             failed: shared.failed.sorted(),
             batches: shared.batches,
         });
-        let mut next = || sides.next().expect("two directions");
-        Measured {
-            runtime: end - self.start,
-            read: next(),
-            write: next(),
-            jobs,
-            series,
-            trims: self.trims,
-            flushes: self.flushes,
-            errors: self.errors,
+        let mut jobs = Vec::new();
+        let mut populations = self.populations.into_iter();
+        for name in self.jobs {
+            let of_job = HostOp::ALL.map(|_| populations.next().expect("a population for each kind"));
+            sides.iter_mut().zip(&of_job).for_each(|(side, of_job)| side.population.merge(of_job));
+            jobs.push(JobStats { name, runtime: end - self.start, populations: of_job });
         }
+        Measured { runtime: end - self.start, sides, jobs, series, errors: self.errors }
     }
 }
 
@@ -211,33 +191,24 @@ impl Recorder {
 pub struct Measured {
     /// Virtual time from start to end.
     pub runtime: Span,
-    /// All reads.
-    pub read: Side,
-    /// All writes.
-    pub write: Side,
+    /// All requests by kind, in the order of [`HostOp::ALL`].
+    pub sides: [Side; KINDS],
     /// The jobs in the order given.
     pub jobs: Vec<JobStats>,
     /// The coarse series.
     pub series: Vec<Interval>,
-    /// TRIM commands completed.
-    pub trims: u64,
-    /// FLUSH commands completed.
-    pub flushes: u64,
     /// Requests that ended without success. They have no latency.
     pub errors: Failures,
 }
 
 impl Measured {
-    /// One direction of all jobs.
-    pub fn side(&self, direction: Direction) -> &Side {
-        match direction {
-            Direction::Read => &self.read,
-            Direction::Write => &self.write,
-        }
+    /// All requests of one kind.
+    pub fn side(&self, op: HostOp) -> &Side {
+        &self.sides[op as usize]
     }
 }
 
-/// All requests of one direction.
+/// All requests of one kind.
 #[derive(Clone, Debug)]
 pub struct Side {
     /// The latencies.
@@ -259,10 +230,15 @@ pub struct JobStats {
     pub name: String,
     /// Virtual time from the start to the end of the measurement.
     pub runtime: Span,
-    /// The job's reads.
-    pub read: Population,
-    /// The job's writes.
-    pub write: Population,
+    /// The job's requests by kind, in the order of [`HostOp::ALL`].
+    pub populations: [Population; KINDS],
+}
+
+impl JobStats {
+    /// The job's requests of one kind.
+    pub fn of(&self, op: HostOp) -> &Population {
+        &self.populations[op as usize]
+    }
 }
 
 #[cfg(test)]
@@ -312,29 +288,30 @@ mod tests {
             chosen.fold((0u64, 0u128), |(n, sum), s| (n + 1, sum + u128::from(s.2)))
         };
         let got = |p: &Population| (p.count(), p.sum());
-        assert_eq!(got(&measured.read.population), of(None, HostOp::Read));
-        assert_eq!(got(&measured.write.population), of(None, HostOp::Write));
-        assert_eq!(got(&measured.jobs[1].read), of(Some(1), HostOp::Read));
-        assert_eq!(got(&measured.jobs[0].write), of(Some(0), HostOp::Write));
-        assert_eq!((measured.errors.total(), measured.trims), (500, of(None, HostOp::Trim).0));
-        assert_eq!(measured.flushes, of(None, HostOp::Flush).0);
-        let series: u64 = measured.series.iter().map(|i| i.read.requests).sum();
-        assert_eq!(series, measured.read.population.count());
-        assert_eq!(measured.read.blame.requests(), series);
+        for op in HostOp::ALL {
+            let side = measured.side(op);
+            assert_eq!(got(&side.population), of(None, op));
+            for job in 0..2 {
+                assert_eq!(got(measured.jobs[usize::from(job)].of(op)), of(Some(job), op));
+            }
+            let series: u64 = measured.series.iter().map(|i| i.side(op).requests).sum();
+            assert_eq!((series, side.blame.requests()), (side.population.count(), series));
+        }
+        assert_eq!(measured.errors.total(), 500);
     }
 
     #[test]
     fn the_mean_of_all_and_the_blame_of_all_agree() {
         let (measured, _) = run(20_000);
-        let blame = measured.read.blame.above(0.0).unwrap();
-        assert!((blame.mean_ns - measured.read.population.mean()).abs() < 1e-3);
-        let failed = measured.read.failed.iter().chain(&measured.write.failed);
-        let failures = |op| measured.errors.of(op, Status::OutOfRange);
-        assert_eq!(failed.clone().count() as u64, failures(HostOp::Read) + failures(HostOp::Write));
-        assert!(failed.into_iter().all(|r| r.status == Status::OutOfRange));
-        let slowest = &measured.read.slowest;
-        assert_eq!(slowest.len(), 4096);
-        assert_eq!(slowest[0].latency_ns(), measured.read.population.max());
-        assert!(slowest.windows(2).all(|w| w[0].latency_ns() >= w[1].latency_ns()));
+        for op in HostOp::ALL {
+            let side = measured.side(op);
+            let blame = side.blame.above(0.0).unwrap();
+            assert!((blame.mean_ns - side.population.mean()).abs() < 1e-3);
+            assert_eq!(side.failed.len() as u64, measured.errors.of(op, Status::OutOfRange));
+            assert!(side.failed.iter().all(|r| r.status == Status::OutOfRange));
+            assert_eq!(side.slowest.len() as u64, side.population.count().min(4096));
+            assert_eq!(side.slowest[0].latency_ns(), side.population.max());
+            assert!(side.slowest.windows(2).all(|w| w[0].latency_ns() >= w[1].latency_ns()));
+        }
     }
 }

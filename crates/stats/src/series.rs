@@ -7,10 +7,13 @@
 use crate::bucket;
 use crate::percentile;
 use serde::{Deserialize, Serialize};
-use tailcut_units::{Direction, SimTime, Span};
+use tailcut_units::{HostOp, SimTime, Span};
 
 const BITS: u32 = 6;
 const BUCKETS: usize = bucket::count::<BITS>();
+
+/// Kinds of requests.
+const KINDS: usize = HostOp::ALL.len();
 
 /// The most intervals of the coarse series.
 pub const COARSE: usize = 200;
@@ -36,7 +39,7 @@ pub struct Gauges {
     pub programs_total: u64,
 }
 
-/// One direction in one interval. Percentiles are accurate to 1.6 %.
+/// One kind of request in one interval. Percentiles are accurate to 1.6 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct IntervalSide {
     /// Requests completed.
@@ -73,14 +76,19 @@ pub struct Interval {
     pub at_ns: u64,
     /// Length of the interval in ns; the last interval of a run may be shorter than the others.
     pub length_ns: u64,
-    /// Reads completed in the interval.
-    pub read: IntervalSide,
-    /// Writes completed in the interval.
-    pub write: IntervalSide,
+    /// Requests completed in the interval by kind, in the order of [`HostOp::ALL`].
+    pub sides: [IntervalSide; KINDS],
     /// The last state of the device reported in the interval.
     pub gauges: Option<Gauges>,
     /// The collections by plane group, if they were reported.
     pub groups: Option<GroupsCollecting>,
+}
+
+impl Interval {
+    /// Requests of one kind.
+    pub fn side(&self, op: HostOp) -> &IntervalSide {
+        &self.sides[op as usize]
+    }
 }
 
 /// The reports on plane groups in one interval.
@@ -141,35 +149,26 @@ impl Sums {
     }
 }
 
-/// Sums and histograms of both directions in one interval.
-#[derive(Clone, Debug)]
+/// Sums and histograms by kind of request in one interval.
+#[derive(Clone, Debug, Default)]
 struct Slot {
-    sums: [Sums; 2],
+    sums: [Sums; KINDS],
     gauges: Option<Gauges>,
     groups: Groups,
-    /// Reads, then writes.
-    counts: Vec<u32>,
+    /// None before the first request of the kind.
+    counts: [Vec<u32>; KINDS],
 }
 
 impl Slot {
-    fn new() -> Slot {
-        Slot {
-            sums: [Sums::default(); 2],
-            gauges: None,
-            groups: Groups::default(),
-            counts: vec![0; 2 * BUCKETS],
-        }
-    }
-
     fn is_empty(&self) -> bool {
         self.sums.iter().all(|s| s.requests == 0) && self.gauges.is_none() && self.groups.collecting.is_none()
     }
 
     fn clear(&mut self) {
-        self.sums = [Sums::default(); 2];
+        self.sums = Default::default();
         self.gauges = None;
         self.groups.clear();
-        self.counts.fill(0);
+        self.counts.iter_mut().for_each(|counts| counts.fill(0));
     }
 
     /// Add a later interval.
@@ -182,8 +181,9 @@ impl Slot {
         }
         self.gauges = later.gauges.or(self.gauges);
         self.groups.merge(&later.groups);
-        for (count, more) in self.counts.iter_mut().zip(&later.counts) {
-            *count += more;
+        for (counts, more) in self.counts.iter_mut().zip(&later.counts) {
+            counts.resize(counts.len().max(more.len()), 0);
+            counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
         }
     }
 
@@ -191,15 +191,14 @@ impl Slot {
         Interval {
             at_ns,
             length_ns,
-            read: self.side(0, length_ns),
-            write: self.side(1, length_ns),
+            sides: HostOp::ALL.map(|op| self.side(op, length_ns)),
             gauges: self.gauges,
             groups: self.groups.interval(length_ns),
         }
     }
 
-    fn side(&self, side: usize, length_ns: u64) -> IntervalSide {
-        let sums = self.sums[side];
+    fn side(&self, op: HostOp, length_ns: u64) -> IntervalSide {
+        let sums = self.sums[op as usize];
         if sums.requests == 0 {
             return IntervalSide::default();
         }
@@ -207,25 +206,33 @@ impl Slot {
             requests: sums.requests,
             iops: sums.requests as f64 * 1e9 / length_ns.max(1) as f64,
             mean_ns: sums.total as f64 / sums.requests as f64,
-            p50_ns: self.percentile(side, 50.0),
-            p99_ns: self.percentile(side, 99.0),
-            p999_ns: self.percentile(side, 99.9),
+            p50_ns: self.percentile(op, 50.0),
+            p99_ns: self.percentile(op, 99.0),
+            p999_ns: self.percentile(op, 99.9),
             max_ns: sums.max,
         }
     }
 
-    fn percentile(&self, side: usize, percent: f64) -> u64 {
-        let rank = percentile::rank(percent, self.sums[side].requests);
+    fn percentile(&self, op: HostOp, percent: f64) -> u64 {
+        let sums = self.sums[op as usize];
+        let rank = percentile::rank(percent, sums.requests);
         let mut seen = 0;
-        let bucket = self.counts[side * BUCKETS..(side + 1) * BUCKETS]
+        let bucket = self.counts[op as usize]
             .iter()
             .position(|&count| {
                 seen += u64::from(count);
                 seen >= rank
             })
             .expect("a rank is at most the number of requests");
-        (bucket::lowest::<BITS>(bucket + 1) - 1).min(self.sums[side].max)
+        (bucket::lowest::<BITS>(bucket + 1) - 1).min(sums.max)
     }
+}
+
+/// Give a kind of request its histogram.
+#[cold]
+#[inline(never)]
+fn allocate(counts: &mut Vec<u32>) {
+    counts.resize(BUCKETS, 0);
 }
 
 /// Collects the series of one run.
@@ -256,7 +263,7 @@ impl Series {
             fine_ns,
             from: origin.0,
             until: origin.0.saturating_add(coarse_ns),
-            current: Slot::new(),
+            current: Slot::default(),
             coarse: Vec::with_capacity(COARSE),
             fine: Vec::new(),
         }
@@ -265,14 +272,17 @@ impl Series {
     /// Add a request that completed at `at` after `ns`. Times do not go back by more than an
     /// interval. A time before the interval being filled counts in that interval.
     #[inline]
-    pub fn record(&mut self, at: SimTime, direction: Direction, ns: u64) {
+    pub fn record(&mut self, at: SimTime, op: HostOp, ns: u64) {
         if at.0 >= self.until {
             self.roll(at.0);
         }
-        let side = direction as usize;
         let bucket = bucket::index::<BITS>(ns.min(bucket::LONGEST));
-        self.current.counts[side * BUCKETS + bucket] += 1;
-        let sums = &mut self.current.sums[side];
+        let counts = &mut self.current.counts[op as usize];
+        if bucket >= counts.len() {
+            allocate(counts);
+        }
+        counts[bucket] += 1;
+        let sums = &mut self.current.sums[op as usize];
         sums.requests += 1;
         sums.total += ns;
         sums.max = sums.max.max(ns);
@@ -340,7 +350,7 @@ impl Series {
         }
         let slot = (at / self.coarse_ns) as usize;
         while self.coarse.len() <= slot {
-            self.coarse.push(Slot::new());
+            self.coarse.push(Slot::default());
         }
         self.coarse[slot].merge(&self.current);
         self.current.clear();
@@ -376,22 +386,22 @@ mod tests {
     #[test]
     fn an_interval_holds_what_completed_in_it() {
         let mut s = Series::new(SimTime(1_000), Span(100 * US), Some(Span(10 * US)));
-        s.record(SimTime(1_000), Direction::Read, 100);
-        s.record(SimTime(1_000 + 10 * US - 1), Direction::Write, 300);
+        s.record(SimTime(1_000), HostOp::Read, 100);
+        s.record(SimTime(1_000 + 10 * US - 1), HostOp::Write, 300);
         s.gauge(SimTime(1_000 + 5 * US), &Gauges { free_blocks: 7, ..Gauges::default() });
-        s.record(SimTime(1_000 + 10 * US), Direction::Read, 200);
-        s.record(SimTime(1_000 + 55 * US), Direction::Read, 400);
+        s.record(SimTime(1_000 + 10 * US), HostOp::Read, 200);
+        s.record(SimTime(1_000 + 55 * US), HostOp::Read, 400);
         let coarse = s.finish(SimTime(1_000 + 57 * US));
         let rows = fine(&mut s);
         let starts: Vec<u64> = rows.iter().map(|r| r.at_ns).collect();
         assert_eq!(starts, [0, 10 * US, 50 * US]);
-        assert_eq!((rows[0].read.max_ns, rows[0].write.mean_ns), (100, 300.0));
+        assert_eq!((rows[0].side(HostOp::Read).max_ns, rows[0].side(HostOp::Write).mean_ns), (100, 300.0));
         assert_eq!(rows[0].gauges.unwrap().free_blocks, 7);
         assert_eq!((rows[1].gauges, rows[2].length_ns), (None, 7 * US));
-        assert_eq!(rows[0].read.iops, 100_000.0);
+        assert_eq!(rows[0].side(HostOp::Read).iops, 100_000.0);
         // Here the coarse intervals are as long as the fine ones. The coarse series has no holes.
         assert_eq!(coarse.len(), 6);
-        assert_eq!(coarse[3].read, IntervalSide::default());
+        assert_eq!(*coarse[3].side(HostOp::Read), IntervalSide::default());
     }
 
     #[test]
@@ -430,13 +440,13 @@ mod tests {
             for &(gap, ns) in &steps {
                 at += gap;
                 max = max.max(ns);
-                s.record(SimTime(at), Direction::Write, ns);
+                s.record(SimTime(at), HostOp::Write, ns);
             }
             let coarse = s.finish(SimTime(at));
             prop_assert!(coarse.len() <= COARSE);
             for rows in [coarse, fine(&mut s)].iter().filter(|r| with_fine || !r.is_empty()) {
-                prop_assert_eq!(rows.iter().map(|r| r.write.requests).sum::<u64>(), steps.len() as u64);
-                prop_assert_eq!(rows.iter().map(|r| r.write.max_ns).max().unwrap(), max);
+                prop_assert_eq!(rows.iter().map(|r| r.side(HostOp::Write).requests).sum::<u64>(), steps.len() as u64);
+                prop_assert_eq!(rows.iter().map(|r| r.side(HostOp::Write).max_ns).max().unwrap(), max);
                 prop_assert!(rows.windows(2).all(|w| w[0].at_ns + w[0].length_ns <= w[1].at_ns));
             }
         }
@@ -445,10 +455,10 @@ mod tests {
     #[test]
     fn a_long_gap_costs_no_memory() {
         let mut s = Series::new(SimTime(0), Span(100 * US), None);
-        s.record(SimTime(10), Direction::Read, 5);
-        s.record(SimTime(3_600_000_000_000), Direction::Read, 5);
+        s.record(SimTime(10), HostOp::Read, 5);
+        s.record(SimTime(3_600_000_000_000), HostOp::Read, 5);
         let coarse = s.finish(SimTime(3_600_000_000_001));
         assert!(coarse.len() <= COARSE && coarse.len() > COARSE / 2);
-        assert_eq!(coarse.iter().map(|r| r.read.requests).sum::<u64>(), 2);
+        assert_eq!(coarse.iter().map(|r| r.side(HostOp::Read).requests).sum::<u64>(), 2);
     }
 }

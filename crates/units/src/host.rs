@@ -27,25 +27,17 @@ pub struct Command {
     pub bytes: u32,
 }
 
-/// Which of the two latency populations a request belongs to.
-///
-/// TRIM and FLUSH are counted but have no latency population of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    /// Host reads.
-    Read,
-    /// Host writes.
-    Write,
-}
-
 impl HostOp {
-    /// The latency population of this operation, if it has one.
-    pub fn direction(self) -> Option<Direction> {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [HostOp; 4] = [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush];
+
+    /// Its name in files: `read`, `write`, `trim` or `flush`.
+    pub fn name(self) -> &'static str {
         match self {
-            HostOp::Read => Some(Direction::Read),
-            HostOp::Write => Some(Direction::Write),
-            HostOp::Trim | HostOp::Flush => None,
+            HostOp::Read => "read",
+            HostOp::Write => "write",
+            HostOp::Trim => "trim",
+            HostOp::Flush => "flush",
         }
     }
 }

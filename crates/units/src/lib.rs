@@ -10,7 +10,7 @@ pub mod quantity;
 pub mod random;
 pub mod time;
 
-pub use host::{Command, Direction, HostOp, ReadOnlyReason, Status};
+pub use host::{Command, HostOp, ReadOnlyReason, Status};
 pub use ledger::{Cause, Ledger};
 pub use occupant::{ArrayAct, Occupant, Occupants};
 pub use random::Stream;

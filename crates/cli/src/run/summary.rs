@@ -12,8 +12,8 @@ use tailcut_report::{Ordered, ReportError, Summary};
 use tailcut_sim::timeline::Covered;
 use tailcut_sim::{Experiment, MODEL_VERSION, MissedRate, Plan, Preconditioned, RunResult, summarise};
 use tailcut_stats::Measured;
-use tailcut_units::Span;
 use tailcut_units::quantity::human_time;
+use tailcut_units::{HostOp, Span};
 use tailcut_workload::trace::TraceCounts;
 
 /// All results of a command.
@@ -199,7 +199,7 @@ fn records(c: &TraceCounts) -> Ordered<u64> {
 /// The requests of the host, as seen by the first run.
 fn workload(experiment: &Experiment, plan: &Plan, first: &RunResult) -> Workload {
     let measured = &first.outcome.measured;
-    let (reads, writes) = (&measured.read.population, &measured.write.population);
+    let (reads, writes) = (&measured.side(HostOp::Read).population, &measured.side(HostOp::Write).population);
     let (count, bytes) = (reads.count() + writes.count(), reads.bytes() + writes.bytes());
     let share = |part: f64| if count > 0 { part / count as f64 } else { 0.0 };
     let mut workload = Workload {

@@ -4,6 +4,7 @@ use super::columns::{Columns, Kind};
 use crate::error::ReportError;
 use std::io::Write;
 use tailcut_stats::{Interval, IntervalSide};
+use tailcut_units::HostOp;
 
 const SIDE: [(&str, Kind); 7] = [
     ("requests", Kind::Number),
@@ -35,7 +36,7 @@ const GROUPS: [(&str, Kind); 3] = [
 /// Writes the fine series of one scheme's run.
 ///
 /// Columns: `at_ns`, `length_ns`; then `requests`, `iops`, `mean_ns`, `p50_ns`, `p99_ns`,
-/// `p999_ns`, `max_ns`, each prefixed with `read_` and with `write_`; then the gauges, which
+/// `p999_ns`, `max_ns`, each prefixed with `read_`, `write_`, `trim_` and `flush_`; then the gauges, which
 /// are null in intervals without a report; `user_limit` also on drives without a rate limiter. Collections, erases and programs count from the
 /// start. The last columns are null without parity: `most_in_group`, the most planes of one
 /// group that collected at once; `groups_collecting`, the groups with a collecting plane at the
@@ -50,8 +51,8 @@ impl<W: Write + Send> SeriesWriter<W> {
     pub fn new(out: W, scheme: &str) -> Result<SeriesWriter<W>, ReportError> {
         let mut columns =
             vec![("at_ns".to_string(), Kind::Rising, false), ("length_ns".to_string(), Kind::Number, false)];
-        for direction in ["read", "write"] {
-            columns.extend(SIDE.map(|(name, kind)| (format!("{direction}_{name}"), kind, false)));
+        for op in HostOp::ALL {
+            columns.extend(SIDE.map(|(name, kind)| (format!("{}_{name}", op.name()), kind, false)));
         }
         columns.extend(GAUGES.into_iter().chain(GROUPS).map(|(name, kind)| (name.to_string(), kind, true)));
         Ok(SeriesWriter { columns: Columns::new(out, &columns, &[("scheme", scheme)])? })
@@ -62,9 +63,7 @@ impl<W: Write + Send> SeriesWriter<W> {
         let c = &mut self.columns;
         c.number(interval.at_ns);
         c.number(interval.length_ns);
-        for side in [&interval.read, &interval.write] {
-            push_side(c, side);
-        }
+        interval.sides.iter().for_each(|side| push_side(c, side));
         match &interval.gauges {
             Some(g) => {
                 c.number(g.free_blocks);
