@@ -1,11 +1,11 @@
 //! The text of `tailcut explain DIR`: what the slowest requests waited for, in words.
 
 use crate::error::ReportError;
-use crate::faults::{failed, read_only, wrapped};
+use crate::faults::{failed, read_only};
 use crate::slowest::{self, SlowLine};
 use crate::summary::{BlameSummary, Scheme, Summary};
 use crate::tables::{above, plural};
-use crate::text::{Grid, cut, grouped, percent, round_parts};
+use crate::text::{Grid, cut, grouped, percent, round_parts, wrapped};
 use std::path::Path;
 use tailcut_stats::{Blame, percentile};
 use tailcut_units::quantity::human_bytes;
@@ -63,8 +63,8 @@ pub fn explain_run(
         let failed = failed(&scheme.failed);
         if !failed.is_empty() {
             let name = &scheme.name;
-            let text = format!("{name}: requests without success, not in the averages below: {failed}");
-            out.push_str(&(wrapped(&text) + "\n"));
+            let text = format!("{name}: requests without success, not in the averages below: {failed}\n\n");
+            out.push_str(&wrapped(&text, 6));
         }
         for direction in [Direction::Read, Direction::Write] {
             let of = |r: &&SlowLine| r.scheme == scheme.name && r.direction == direction;

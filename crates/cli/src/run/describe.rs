@@ -3,12 +3,15 @@
 use super::summary::Finished;
 use std::fmt::Write;
 use tailcut_core::device::Capacity;
-use tailcut_report::text::{grouped, percent};
+use tailcut_report::text::{grouped, percent, wrapped};
 use tailcut_sim::{Experiment, PastKind, Plan, SchemeSpec, is_uniform};
 use tailcut_units::Span;
 use tailcut_units::quantity::{human_bytes, human_time};
 use tailcut_workload::trace::{DeviceRule, Remap, TraceCounts, TraceInfo};
 use tailcut_workload::{TraceSpec, WorkloadSpec};
+
+/// The columns of the word that begins a line.
+const LABEL: usize = 14;
 
 /// The drive and the workload, as known before anything runs.
 pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
@@ -68,7 +71,7 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
         }
     };
     let _ = writeln!(out, "precondition  {what} ({why})");
-    out
+    wrapped(&out, LABEL)
 }
 
 /// How a filled drive is overwritten to reach its steady state, in words.
@@ -218,7 +221,7 @@ pub fn past_text(experiment: &Experiment, plan: &Plan, finished: &Finished) -> S
             human_bytes(most)
         );
     }
-    out
+    wrapped(&out, LABEL)
 }
 
 /// How the requests of a trace were handled; counts of 0 are left out.

@@ -15,7 +15,7 @@ pub struct Ended {
 /// The program, with its own cache folder.
 pub fn command(cache: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tailcut"));
-    command.env("TAILCUT_CACHE", cache).stdin(Stdio::null());
+    command.env("TAILCUT_CACHE", cache).env_remove("COLUMNS").stdin(Stdio::null());
     command
 }
 
