@@ -3,7 +3,7 @@
 use crate::error::ReportError;
 use crate::faults::{failed, read_only};
 use crate::slowest::{self, SlowLine};
-use crate::summary::{BlameSummary, Scheme, Summary};
+use crate::summary::{BlameSummary, JobSummary, Scheme, Summary};
 use crate::tables::{above, plural};
 use crate::text::{Grid, cut, grouped, percent, round_parts, wrapped};
 use std::path::Path;
@@ -20,11 +20,13 @@ pub struct ExplainOptions {
     pub top: usize,
     /// Explain only this scheme.
     pub scheme: Option<String>,
+    /// Explain only this job, by its name or by its number from 1 on.
+    pub job: Option<String>,
 }
 
 impl Default for ExplainOptions {
     fn default() -> ExplainOptions {
-        ExplainOptions { above: 99.99, top: 5, scheme: None }
+        ExplainOptions { above: 99.99, top: 5, scheme: None, job: None }
     }
 }
 
@@ -60,6 +62,7 @@ pub fn explain_run(
     let mut out = String::new();
     for scheme in schemes {
         out.push_str(&read_only(std::slice::from_ref(scheme)));
+        let job = options.job.as_ref().map(|wanted| job_of(scheme, wanted)).transpose()?;
         let failed = failed(&scheme.failed);
         if !failed.is_empty() {
             let name = &scheme.name;
@@ -67,10 +70,13 @@ pub fn explain_run(
             out.push_str(&wrapped(&text, 6));
         }
         for direction in [Direction::Read, Direction::Write] {
-            let of = |r: &&SlowLine| r.scheme == scheme.name && r.direction == direction;
+            let of = |r: &&SlowLine| {
+                let of_job = job.is_none_or(|job| job.name == r.job);
+                r.scheme == scheme.name && r.direction == direction && of_job
+            };
             let (failed, slow): (Vec<&SlowLine>, _) =
                 slow.iter().filter(of).partition(|r| r.status.is_some());
-            out.push_str(&explain_side(scheme, direction, &slow, options)?);
+            out.push_str(&explain_side(scheme, job, direction, &slow, options)?);
             if !failed.is_empty() && options.top > 0 {
                 let of_first = if scheme.runs.is_some() { " of the first run" } else { "" };
                 let name = &scheme.name;
@@ -85,13 +91,24 @@ pub fn explain_run(
     Ok(out)
 }
 
+/// The job of a scheme by its name, or by its number from 1 on.
+fn job_of<'a>(scheme: &'a Scheme, wanted: &str) -> Result<&'a JobSummary, ReportError> {
+    let of_number = || wanted.parse::<usize>().ok()?.checked_sub(1).and_then(|n| scheme.jobs.get(n));
+    scheme.jobs.iter().find(|job| job.name == wanted).or_else(of_number).ok_or_else(|| ReportError::NoJob {
+        name: wanted.to_string(),
+        known: scheme.jobs.iter().map(|job| job.name.clone()).collect(),
+    })
+}
+
+/// Explains the reads or writes of a scheme, or of one of its jobs.
 fn explain_side(
     scheme: &Scheme,
+    job: Option<&JobSummary>,
     direction: Direction,
     slow: &[&SlowLine],
     options: &ExplainOptions,
 ) -> Result<String, ReportError> {
-    let side = scheme.side(direction);
+    let side = job.map_or(scheme.side(direction), |job| job.side(direction));
     if side.total_ios == 0 {
         return Ok(String::new());
     }
@@ -109,8 +126,9 @@ fn explain_side(
     } else {
         ""
     };
-    let mut out = format!(
-        "{}, {} {}{runs}: {} of {} took {} ns or longer{thin}\n",
+    let of_job = job.map_or(String::new(), |job| format!(", job {}", cut(&job.name, 24)));
+    let head = format!(
+        "{}{of_job}, {} {}{runs}: {} of {} took {} ns or longer{thin}\n",
         scheme.name,
         plural(direction),
         above(options.above),
@@ -118,6 +136,7 @@ fn explain_side(
         grouped(total),
         grouped(blame.threshold_ns),
     );
+    let mut out = wrapped(&head, 2);
     out.push_str("On average their time went to:\n");
     let causes: Vec<(&str, f64)> = blame.causes.iter().map(|(c, ns)| (c.as_str(), *ns)).collect();
     out.push_str(&account(&causes, "sum = mean"));

@@ -22,7 +22,7 @@ pub fn jobs(schemes: &[Scheme]) -> String {
     }
     let mut out = String::new();
     for direction in [Direction::Read, Direction::Write] {
-        let of = |job: &JobSummary| side(job, direction).total_ios > 0;
+        let of = |job: &JobSummary| job.side(direction).total_ios > 0;
         if schemes.iter().flat_map(|s| &s.jobs).any(of) {
             out.push_str(&format!("\n{} by job\n", capital(plural(direction))));
             out.push_str(&grid(schemes, direction).render());
@@ -47,8 +47,8 @@ fn grid(schemes: &[Scheme], direction: Direction) -> Grid {
     grid.row(head);
     grid.rule();
     for s in schemes {
-        for job in s.jobs.iter().take(MOST).filter(|job| side(job, direction).total_ios > 0) {
-            let side = side(job, direction);
+        for job in s.jobs.iter().take(MOST).filter(|job| job.side(direction).total_ios > 0) {
+            let side = job.side(direction);
             let mut row: Vec<String> = scheme(cut(&s.name, NAME)).into_iter().collect();
             row.extend([cut(&job.name, NAME), rate(side.iops), duration(side.lat_ns.mean)]);
             row.extend(COLUMNS.iter().map(|&p| percentile_cell(side, p)));
@@ -59,10 +59,13 @@ fn grid(schemes: &[Scheme], direction: Direction) -> Grid {
     grid
 }
 
-fn side(job: &JobSummary, direction: Direction) -> &DirectionSummary {
-    match direction {
-        Direction::Read => &job.read,
-        Direction::Write => &job.write,
+impl JobSummary {
+    /// All requests of one direction.
+    pub fn side(&self, direction: Direction) -> &DirectionSummary {
+        match direction {
+            Direction::Read => &self.read,
+            Direction::Write => &self.write,
+        }
     }
 }
 
