@@ -6,6 +6,7 @@
 //! writes the files of a run to disk all together or not at all.
 
 pub mod counters;
+pub mod doubts;
 pub mod endurance;
 pub mod erases;
 pub mod error;

@@ -3,6 +3,7 @@
 //! Plain text without colour, at most as wide as the page ([`page`](crate::text::page)), so that it reads the same in
 //! a terminal, a pipe and a mail.
 
+use crate::doubts::{Doubt, doubts};
 use crate::faults::read_only;
 use crate::summary::{BlameSummary, DirectionSummary, Scheme};
 use crate::text::{Grid, cut, duration, grouped, percent, rate, round_parts, wrapped};
@@ -57,24 +58,30 @@ pub fn overload(schemes: &[Scheme]) -> String {
 }
 
 /// Formats one row for each scheme, first for reads and then for writes. A direction without
-/// requests is left out. `*` marks a percentile with fewer than ten requests beyond it.
+/// requests is left out. `*` marks a percentile with fewer than ten requests beyond it, and `!` a row that does not say
+/// what it seems to say; the reasons follow the tables.
 pub fn comparison(schemes: &[Scheme]) -> String {
     let mut out = overload(schemes) + &read_only(schemes);
     let tables = out.len();
+    let doubts = doubts(schemes);
     let with = |d: &Direction| schemes.iter().any(|s| s.side(*d).total_ios > 0);
     // A narrow page has no place for the last percentile, which is uncertain in most runs.
-    let shown = |n: usize| BOTH.iter().filter(|d| with(d)).all(|&d| direction_grid(schemes, d, n).fits());
+    let shown =
+        |n: usize| BOTH.iter().filter(|d| with(d)).all(|&d| direction_grid(schemes, &doubts, d, n).fits());
     let percentiles = if shown(COLUMNS.len()) { &COLUMNS[..] } else { &COLUMNS[..COLUMNS.len() - 1] };
     for direction in BOTH {
         if with(&direction) {
             out.push_str(&format!("{}\n", capital(plural(direction))));
-            out.push_str(&direction_grid(schemes, direction, percentiles.len()).render());
+            out.push_str(&direction_grid(schemes, &doubts, direction, percentiles.len()).render());
             out.push('\n');
         }
     }
     if out.len() == tables {
         out.push_str("no read or write completed\n");
         return out;
+    }
+    for doubt in &doubts {
+        out.push_str(&wrapped(&format!("! {}\n", doubt.text), 2));
     }
     if out.contains('*') {
         out.push_str("* fewer than 10 requests beyond it: uncertain\n");
@@ -110,7 +117,7 @@ pub fn utilisation(schemes: &[Scheme]) -> String {
     format!("\nIn use, mean and busiest\n{}", grid.render())
 }
 
-fn direction_grid(schemes: &[Scheme], direction: Direction, percentiles: usize) -> Grid {
+fn direction_grid(schemes: &[Scheme], doubts: &[Doubt], direction: Direction, percentiles: usize) -> Grid {
     let shown = &COLUMNS[..percentiles];
     let mut grid = Grid::with_widths(&[&WIDTHS[..3 + percentiles], &WIDTHS[8..]].concat());
     let mut head = vec!["scheme".to_string(), "IOPS".into(), "mean".into()];
@@ -119,10 +126,12 @@ fn direction_grid(schemes: &[Scheme], direction: Direction, percentiles: usize) 
     head.extend(["max".to_string(), "WAF".into()]);
     grid.row(head);
     grid.rule();
-    for scheme in schemes {
+    for (i, scheme) in schemes.iter().enumerate() {
         let side = scheme.side(direction);
         let lat = &side.lat_ns;
-        let mut row = vec![cut(&scheme.name, NAME), rate(side.iops)];
+        let doubted = doubts.iter().any(|d| d.scheme == i && d.of.is_none_or(|of| of == direction));
+        let mark = if doubted { " !" } else { "" };
+        let mut row = vec![cut(&scheme.name, NAME) + mark, rate(side.iops)];
         if side.total_ios == 0 {
             row.extend(vec!["-".to_string(); shown.len() + 2]);
         } else {

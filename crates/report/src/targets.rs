@@ -41,7 +41,8 @@ impl FromStr for Target {
             ("mean", _) => Figure::Mean,
             (_, Some(level)) if percentile::LEVELS.contains(&level) => Figure::Percentile(level),
             _ => {
-                let levels: Vec<String> = percentile::LEVELS.iter().map(|level| format!("p{level}")).collect();
+                let levels: Vec<String> =
+                    percentile::LEVELS.iter().map(|level| format!("p{level}")).collect();
                 return Err(format!("`{figure}`: `mean`, or one of {}", levels.join(", ")));
             }
         };
@@ -193,7 +194,9 @@ pub fn targets(schemes: &[Scheme]) -> String {
 pub fn unmet(schemes: &[Scheme]) -> Option<(String, bool)> {
     let of = |verdict: Verdict| -> Vec<String> {
         let each = schemes.iter().flat_map(|s| s.targets.iter().map(move |t| (s, t)));
-        each.filter(|(_, t)| t.verdict == verdict).map(|(s, t)| format!("{} ({})", t.target, s.name)).collect()
+        each.filter(|(_, t)| t.verdict == verdict)
+            .map(|(s, t)| format!("{} ({})", t.target, s.name))
+            .collect()
     };
     let (missed, undecided) = (of(Verdict::Misses), of(Verdict::Undecided));
     let parts = [(&missed, "missed"), (&undecided, "undecided")];

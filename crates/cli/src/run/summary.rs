@@ -4,6 +4,7 @@ use crate::error::CliError;
 use std::ops::Range;
 use tailcut_config::Resolved;
 use tailcut_core::device::Counters;
+use tailcut_report::doubts::doubts;
 use tailcut_report::endurance::Endurance;
 use tailcut_report::explain::{ExplainOptions, explain_run};
 use tailcut_report::slowest::{self, SlowLine};
@@ -140,6 +141,7 @@ pub fn finished(
     if all.measured.is_empty() {
         return Err(CliError::Failed("interrupted before the first request".into()));
     }
+    all.warnings.extend(doubts(&all.summary.schemes).into_iter().map(|doubt| doubt.text));
     all.summary.warnings = plan.warnings.iter().chain(&all.warnings).cloned().collect();
     Ok(all)
 }
