@@ -33,7 +33,7 @@ fn the_sample_is_what_the_tour_prints() {
         let all = tour.split("\n\n").map(|p| p.trim_matches('\n'));
         all.into_iter().find(|p| p.starts_with(start)).unwrap_or_else(|| panic!("no `{start}` in\n{tour}"))
     };
-    let sample = ["Reads\n", "In use", "rps, slowest reads\n"].map(paragraph).join("\n\n");
+    let sample = ["Reads\n", "In use", "rps, slowest reads"].map(paragraph).join("\n\n");
     let text = readme();
     let (before, rest) = text.split_once("```\n").expect("a block begins");
     let (shown, after) = rest.split_once("\n```\n").expect("the block ends");

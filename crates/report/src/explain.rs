@@ -112,6 +112,14 @@ fn explain_side(
     if side.total_ios == 0 {
         return Ok(String::new());
     }
+    let of_job = job.map_or(String::new(), |job| format!(", job {}", cut(&job.name, 24)));
+    if job.is_some() && slow.is_empty() {
+        let (name, what, all) = (&scheme.name, plural(direction), grouped(side.total_ios));
+        let text = format!(
+            "{name}{of_job}, {what}: none of the {all} is among the slowest of all jobs, which were kept\n\n"
+        );
+        return Ok(wrapped(&text, 2));
+    }
     let blame = blame_above(&side.blame, side.total_ios, slow, options.above)?;
     // The levels in the summary cover all runs; the requests kept one by one are of the first
     // run.
@@ -126,7 +134,6 @@ fn explain_side(
     } else {
         ""
     };
-    let of_job = job.map_or(String::new(), |job| format!(", job {}", cut(&job.name, 24)));
     let head = format!(
         "{}{of_job}, {} {}{runs}: {} of {} took {} ns or longer{thin}\n",
         scheme.name,
@@ -195,7 +202,7 @@ fn one(rank: usize, direction: Direction, r: &SlowLine) -> String {
     );
     let causes: Vec<(&str, f64)> = r.causes.iter().map(|(c, ns)| (c.as_str(), *ns as f64)).collect();
     let ended = r.status.map_or(String::new(), |status| format!("  ended with {}\n", status.name()));
-    head + &ended + &account(&causes, "sum = latency")
+    wrapped(&head, 4) + &ended + &account(&causes, "sum = latency")
 }
 
 /// Formats an account in lines, the largest cause first. Each line has the cause's meaning, its
@@ -205,19 +212,21 @@ fn account(causes: &[(&str, f64)], sum_name: &str) -> String {
     let sum: u64 = rounded.iter().sum();
     let mut lines: Vec<(&str, u64)> = causes.iter().map(|c| c.0).zip(rounded).collect();
     lines.sort_by_key(|&(_, ns)| std::cmp::Reverse(ns));
-    let mut grid = Grid::default();
-    for &(cause, ns) in &lines {
-        let bar = (BAR as f64 * ns as f64 / sum.max(1) as f64).round() as usize;
-        grid.row([
-            describe(cause),
-            grouped(ns),
-            percent(ns as f64, sum as f64),
-            format!("{:<BAR$}", "#".repeat(bar)),
-        ]);
-    }
-    grid.rule();
-    grid.row([sum_name.to_string(), grouped(sum)]);
-    grid.render()
+    let table = |bars: bool| {
+        let mut grid = Grid::default();
+        for &(cause, ns) in &lines {
+            let bar = (BAR as f64 * ns as f64 / sum.max(1) as f64).round() as usize;
+            let bar = bars.then(|| format!("{:<BAR$}", "#".repeat(bar)));
+            let figures = [describe(cause), grouped(ns), percent(ns as f64, sum as f64)];
+            grid.row(figures.into_iter().chain(bar));
+        }
+        grid.rule();
+        grid.row([sum_name.to_string(), grouped(sum)]);
+        grid
+    };
+    // A narrow page has no place for bars.
+    let with_bars = table(true);
+    if with_bars.fits() { with_bars.render() } else { table(false).render() }
 }
 
 /// The meaning of a cause, or its name if this version does not know the cause.

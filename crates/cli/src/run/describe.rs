@@ -3,6 +3,9 @@
 use super::summary::Finished;
 use std::fmt::Write;
 use tailcut_core::device::Capacity;
+use tailcut_core::ftl::config::FtlKind;
+use tailcut_core::policy::buffer::BufferConfig;
+use tailcut_core::policy::buffer::lru::PowerLoss;
 use tailcut_report::text::{grouped, percent, wrapped};
 use tailcut_sim::{Experiment, PastKind, Plan, SchemeSpec, is_uniform};
 use tailcut_units::Span;
@@ -212,6 +215,13 @@ pub fn past_text(experiment: &Experiment, plan: &Plan, finished: &Finished) -> S
             let _ = writeln!(out, "counts        {name}: {}", said.join(", "));
         }
     }
+    for (scheme, spec) in finished.summary.schemes.iter().zip(&experiment.schemes) {
+        // Under pblk the host flushes, and pads what it has not programmed yet.
+        if scheme.flushes > 0 && spec.config.ftl.kind == FtlKind::Page {
+            let cost = flush_text(&spec.config.policy.buffer);
+            let _ = writeln!(out, "flushes       {}: {}: {cost}", scheme.name, grouped(scheme.flushes));
+        }
+    }
     if finished.split > 0 {
         let most = experiment.schemes[0].config.host.max_transfer;
         let _ = writeln!(
@@ -222,6 +232,21 @@ pub fn past_text(experiment: &Experiment, plan: &Plan, finished: &Finished) -> S
         );
     }
     wrapped(&out, LABEL)
+}
+
+/// What a FLUSH does on a drive with this write buffer.
+fn flush_text(buffer: &BufferConfig) -> &'static str {
+    match buffer {
+        BufferConfig::Lru(lru) if lru.power_loss == PowerLoss::Volatile => {
+            "each waits until what the buffer holds is on flash (policy.buffer.lru.power_loss is volatile)"
+        }
+        BufferConfig::Lru(_) => {
+            "each is answered at once, since a capacitor saves what the buffer holds (policy.buffer.lru.power_loss)"
+        }
+        BufferConfig::None(_) => {
+            "each is answered at once, since the drive has no write buffer (policy.buffer)"
+        }
+    }
 }
 
 /// How the requests of a trace were handled; counts of 0 are left out.
