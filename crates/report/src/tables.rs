@@ -87,7 +87,7 @@ pub fn comparison(schemes: &[Scheme]) -> String {
         out.push_str("* fewer than 10 requests beyond it: uncertain\n");
     }
     if percentiles.len() < COLUMNS.len() {
-        out.push_str("p99.999 is in summary.json, and in a wider page\n");
+        out.push_str("p99.999 is shown on a wider page; summary.json has it\n");
     }
     out
 }

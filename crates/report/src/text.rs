@@ -34,8 +34,8 @@ fn wrapped_to(line: &str, indent: usize, width: usize) -> String {
     let (mut out, mut column, mut begun) = (String::new(), 0, false);
     for (i, word) in line.split(' ').enumerate() {
         let wide = word.trim_end().chars().count();
-        // Blanks at the start of the line are no place for a break.
-        if begun && wide > 0 && column + 1 + wide > width {
+        // Blanks at the start of the line are no place for a break, and a word that fits no line gains nothing by one.
+        if begun && wide > 0 && column + 1 + wide > width && indent + wide <= width {
             out.truncate(out.trim_end_matches(' ').len());
             out.push_str(&format!("\n{:indent$}", ""));
             column = indent;

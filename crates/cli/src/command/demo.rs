@@ -20,7 +20,7 @@ fn next(program: &str) -> String {
            {program} run tiny --scheme baseline,rps --out run1\n  \
            {program} explain run1 --top 1\n  \
            {program} show devices\n\
-         A trace of your own: `run z-ssd --workload FILE --out run2` (.gz and .zst work too)\n"
+         Your own trace: `run z-ssd --workload FILE --out run2` (.gz and .zst work too)\n"
     )
 }
 
@@ -69,7 +69,9 @@ pub fn demo(args: &DemoArgs) -> Result<(), CliError> {
     progress.finish();
     let finished = finished(DEVICE, &experiment, &plan, results?)?;
     let measured = &finished.summary.schemes;
-    terminal.text(&past_text(&experiment, &plan, &finished))?;
+    let past = past_text(&experiment, &plan, &finished);
+    let aged: String = past.split_inclusive('\n').filter(|line| line.starts_with("aged ")).collect();
+    terminal.text(&aged)?;
     // The tour fits a screen: of the causes it shows those of the last scheme's reads.
     let causes = measured.last().map(|scheme| {
         let mut reads = scheme.clone();
