@@ -5,7 +5,7 @@ use crate::faults::{failed, read_only};
 use crate::slowest::{self, SlowLine};
 use crate::summary::{BlameSummary, JobSummary, Scheme, Summary};
 use crate::tables::{above, plural};
-use crate::text::{Grid, cut, grouped, percent, round_parts, wrapped};
+use crate::text::{Grid, cut, grouped, page, percent, round_parts, wrapped, wrapped_to};
 use std::path::Path;
 use tailcut_stats::{Blame, percentile};
 use tailcut_units::quantity::human_bytes;
@@ -32,6 +32,9 @@ impl Default for ExplainOptions {
 
 /// The width of the widest bar, which stands for 100 %.
 const BAR: usize = 20;
+
+/// The columns of an account besides its meanings and times: the indent, the blanks between columns and the share.
+const FIGURES: usize = 2 + 2 * 2 + 7;
 
 /// Explains the run in folder `dir` from its `summary.json` and `slowest.jsonl`.
 ///
@@ -217,7 +220,16 @@ fn account(causes: &[(&str, f64)], sum_name: &str) -> String {
         for &(cause, ns) in &lines {
             let bar = (BAR as f64 * ns as f64 / sum.max(1) as f64).round() as usize;
             let bar = bars.then(|| format!("{:<BAR$}", "#".repeat(bar)));
-            let figures = [describe(cause), grouped(ns), percent(ns as f64, sum as f64)];
+            let mut meaning = describe(cause);
+            // Without bars the figures stand behind the last line of a long meaning.
+            if !bars {
+                let room = page().saturating_sub(grouped(sum).len() + FIGURES);
+                let broken = wrapped_to(&meaning, 2, room);
+                let mut parts: Vec<String> = broken.split('\n').map(String::from).collect();
+                meaning = parts.pop().unwrap_or_default();
+                parts.into_iter().for_each(|part| grid.row([part]));
+            }
+            let figures = [meaning, grouped(ns), percent(ns as f64, sum as f64)];
             grid.row(figures.into_iter().chain(bar));
         }
         grid.rule();

@@ -27,7 +27,8 @@ pub fn wrapped(text: &str, indent: usize) -> String {
     text.split_inclusive('\n').map(|line| wrapped_to(line, indent, page())).collect()
 }
 
-fn wrapped_to(line: &str, indent: usize, width: usize) -> String {
+/// Breaks a line that is wider than `width` columns.
+pub(crate) fn wrapped_to(line: &str, indent: usize, width: usize) -> String {
     if line.trim_end().chars().count() <= width {
         return line.to_string();
     }

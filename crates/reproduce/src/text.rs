@@ -6,7 +6,7 @@ use crate::file::Experiment;
 use crate::fold;
 use crate::table::tables;
 use crate::tally::Tally;
-use tailcut_report::text::{Grid, page};
+use tailcut_report::text::{Grid, page, wrapped};
 
 /// The result of an experiment in a few words.
 pub fn outcome(e: &Experiment, results: &Results) -> String {
@@ -43,7 +43,7 @@ pub fn list(experiments: &[Experiment]) -> String {
     out.push('\n');
     let wide = experiments.iter().map(|e| e.id.len()).max().unwrap_or(0);
     for e in experiments {
-        out.push_str(&format!("  {:<wide$}  {}\n", e.id, e.title));
+        out.push_str(&wrapped(&format!("  {:<wide$}  {}\n", e.id, e.title), wide + 4));
     }
     out
 }
