@@ -9,6 +9,7 @@ use std::io::Read;
 use std::path::PathBuf;
 use tailcut_config::{ConfigError, Resolved, resolve_with_faults};
 use tailcut_core::nand::faults::config::FaultConfig;
+use tailcut_report::targets::Target;
 use tailcut_sim::PastKind;
 use tailcut_sim::timeline::Window;
 use tailcut_units::Span;
@@ -102,6 +103,10 @@ pub struct RunArgs {
     /// Neither read aged drives from the cache folder nor store them there
     #[arg(long)]
     pub no_cache: bool,
+    /// A limit for a latency, e.g. `read.p99.9=1ms` or `write.mean=50us`; may be repeated. The exit code is 3 if a
+    /// scheme misses one by its confidence interval, and 4 if none is missed but one is undecided
+    #[arg(long, value_name = "TARGET")]
+    pub target: Vec<Target>,
     #[command(flatten)]
     pub output: OutputArgs,
     #[command(flatten)]
@@ -262,6 +267,9 @@ pub struct ExplainArgs {
     /// Only this scheme
     #[arg(long)]
     pub scheme: Option<String>,
+    /// Only this job of several, by its name or by its number from 1 on
+    #[arg(long, value_name = "JOB")]
+    pub job: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

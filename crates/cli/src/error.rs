@@ -17,6 +17,14 @@ pub enum CliError {
     /// The cause is the run or the machine.
     #[error("{0}")]
     Failed(String),
+    /// The run is complete, and a scheme misses a target; without `missed`, whether it meets one is undecided.
+    #[error("{text}")]
+    Target {
+        /// The targets and the schemes.
+        text: String,
+        /// A target is missed.
+        missed: bool,
+    },
     /// The reader of the output has closed it (`tailcut … | head`).
     #[error("the output is closed")]
     Closed,
@@ -28,11 +36,13 @@ impl CliError {
         CliError::Failed("interrupted: the results are partial".into())
     }
 
-    /// 2 for a usage or input error, 1 for a failed run.
+    /// 2 for a usage or input error, 1 for a failed run; 3 for a missed target, 4 for one that is undecided.
     pub fn exit_code(&self) -> ExitCode {
         match self {
             CliError::Input(_) => ExitCode::from(2),
             CliError::Failed(_) => ExitCode::from(1),
+            CliError::Target { missed: true, .. } => ExitCode::from(3),
+            CliError::Target { missed: false, .. } => ExitCode::from(4),
             CliError::Closed => ExitCode::SUCCESS,
         }
     }

@@ -12,11 +12,11 @@ mod terminal;
 use args::{Cli, Command};
 use clap::Parser;
 use error::CliError;
-use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     terminal::full_files_are_errors();
+    terminal::fit_page();
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Explain(args) => command::explain::explain(&args),
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if !matches!(error, CliError::Closed) {
-                let _ = writeln!(std::io::stderr(), "error: {error}");
+                terminal::error(&error.to_string());
             }
             error.exit_code()
         }

@@ -17,7 +17,7 @@ use crate::error::CliError;
 use crate::progress::Progress;
 use crate::terminal::{Terminal, catch_interrupts, print};
 use tailcut_config::{Resolved, workload_preset};
-use tailcut_report::{OutputFolder, erases, faults, jobs, senses, tables};
+use tailcut_report::{OutputFolder, endurance, erases, faults, jobs, senses, tables, targets};
 use tailcut_sim::{Cache, Experiment, ExperimentError, Plan, SchemeSpec, Snapshots};
 use tailcut_units::Span;
 use tailcut_workload::{TraceReplay, WorkloadSpec};
@@ -77,6 +77,7 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
     }
     let mut finished = execute(&experiment, &plan, args, folder.as_mut())?;
     finished.configured(&resolved)?;
+    finished.judged(&args.target);
     // Files come before tables, and JSON comes whether or not the files could be written.
     let written = folder.map(|folder| write(folder, &resolved, &finished)).transpose();
     told = told.and_then(|()| report(args, terminal, &experiment, &plan, &finished));
@@ -93,7 +94,13 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
     if finished.summary.partial {
         return Err(CliError::partial());
     }
-    told
+    // A reader that has left must not hide a target that is missed.
+    match targets::unmet(&finished.summary.schemes) {
+        Some((text, missed)) if matches!(told, Ok(()) | Err(CliError::Closed)) => {
+            Err(CliError::Target { text, missed })
+        }
+        _ => told,
+    }
 }
 
 /// Write all files of a run; returns the folder's name.
@@ -139,12 +146,14 @@ fn report(
     }
     let schemes = &finished.summary.schemes;
     terminal.text(&format!(
-        "\n{}{}{}{}{}{}\n{}",
+        "\n{}{}{}{}{}{}{}{}\n{}",
         tables::comparison(schemes),
+        targets::targets(schemes),
         jobs::jobs(schemes),
         tables::utilisation(schemes),
         erases::erases(schemes),
         senses::senses(schemes),
+        endurance::endurance(schemes),
         faults::faults(schemes),
         tables::blame(schemes)
     ))?;

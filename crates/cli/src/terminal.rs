@@ -1,9 +1,11 @@
 //! Writes texts for the user and for programs, each to its stream; handles Ctrl-C.
 
 use crate::error::CliError;
+use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
 use std::sync::LazyLock;
+use tailcut_report::text::set_page;
 use tailcut_workload::Interrupt;
 
 /// Raised by Ctrl-C. It is static because a signal handler has no other state.
@@ -34,12 +36,33 @@ impl Terminal {
 
     /// Write a warning, always to standard error.
     pub fn warn(&self, text: &str) {
-        let _ = writeln!(io::stderr(), "warning: {text}");
+        marked("warning", AnsiColor::Yellow, text);
     }
 
     /// Whether standard error is a terminal.
     pub fn is_watched() -> bool {
         io::stderr().is_terminal()
+    }
+}
+
+/// Write an error to standard error.
+pub fn error(text: &str) {
+    marked("error", AnsiColor::Red, text);
+}
+
+/// Write a line to standard error that begins with a word in colour. There is no colour in a pipe or a file, nor with
+/// `NO_COLOR`. A failure is ignored: there is no other place to say it.
+fn marked(word: &str, colour: AnsiColor, text: &str) {
+    let style = Style::new().fg_color(Some(colour.into())).bold();
+    let _ = writeln!(anstream::stderr(), "{style}{word}:{style:#} {text}");
+}
+
+/// From now on tables are as wide as the terminal. Without a terminal `COLUMNS` says how wide they are, if it is set.
+pub fn fit_page() {
+    let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    let stated = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    if let Some(columns) = terminal.or_else(stated).filter(|&columns| columns > 0) {
+        set_page(columns);
     }
 }
 

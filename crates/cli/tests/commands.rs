@@ -275,10 +275,30 @@ fn bash_completes_a_command() {
 
 #[test]
 fn the_tour_runs_and_says_what_to_try_next() {
-    let text = tailcut(&["demo", "--requests", "20000"]).ok();
-    for needle in ["baseline", "rps", "#3  read", "sum = latency", "Next", "tailcut trace info"] {
+    let text = common::piped(&["demo", "--requests", "20000"]).ok();
+    for needle in ["baseline", "rps", "rps, slowest reads", "sum = mean", "Next"] {
         assert!(text.contains(needle), "`{needle}` is not in\n{text}");
     }
+    assert!(
+        text.lines().all(|l| l.chars().count() <= 80 || l.contains("number_ios") || l.contains("run1")),
+        "{text}"
+    );
+    // What to run next is run as it stands.
+    let dir = tempfile::tempdir().unwrap();
+    let program = env!("CARGO_BIN_EXE_tailcut");
+    let next: Vec<&str> = text.lines().filter_map(|l| l.trim_start().strip_prefix(program)).collect();
+    assert!(next.len() >= 3, "{text}");
+    for line in next {
+        let mut command = common::command(&dir.path().join("cache"));
+        let ended = common::end(command.current_dir(&dir).args(line.split_whitespace()));
+        assert!(!ended.ok().is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn the_whole_tour_fits_a_screen() {
+    let text = common::piped(&["demo"]).ok();
+    assert!(text.lines().count() <= 60, "{} lines\n{text}", text.lines().count());
 }
 
 #[test]

@@ -244,6 +244,9 @@ fn a_folder_holds_everything_and_explains_itself() {
     assert!(words.contains("sum = latency") && words.contains("#1  read"), "{words}");
     tailcut(&["explain", out, "--above", "100"]).refused(&["--above", "100"]);
     tailcut(&["explain", out, "--scheme", "es"]).refused(&["`es`", "baseline"]);
+    let of_job = tailcut(&["explain", out, "--top", "1", "--job", "1"]).ok();
+    assert!(of_job.starts_with("baseline, job ") && of_job.contains("#1  read"), "{of_job}");
+    tailcut(&["explain", out, "--job", "2"]).refused(&["no job `2`"]);
 
     // The configuration file that the run wrote is a device file that gives the same run.
     let config = format!("{out}/config.toml");

@@ -4,7 +4,7 @@ use crate::error::ConfigError;
 use crate::preset::{DEVICES, scheme_presets, workload_presets};
 use crate::resolve::{Resolved, resolve};
 use crate::table::text_table;
-use crate::write;
+use crate::write::{self, wrapped};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::policy::FAMILIES;
 use tailcut_units::Span;
@@ -100,13 +100,25 @@ pub fn devices_text() -> Result<String, ConfigError> {
     Ok(format!("{table}\n{}", text_table(&["name", "description"], &names, &[])))
 }
 
-/// The text of `tailcut show schemes`.
+/// The width of the list of schemes, in columns.
+const WIDTH: usize = 80;
+
+/// The text of `tailcut show schemes`: what each does, and below it what it sets.
 pub fn schemes_text() -> Result<String, ConfigError> {
-    let rows = scheme_presets()?.into_iter().map(|s| {
-        let sets = if s.sets.is_empty() { "nothing".to_string() } else { s.sets.join(", ") };
-        vec![s.name.to_string(), s.description, sets]
-    });
-    Ok(text_table(&["name", "description", "sets"], &rows.collect::<Vec<_>>(), &[]))
+    let schemes = scheme_presets()?;
+    let wide = schemes.iter().map(|s| s.name.len()).max().unwrap_or(0);
+    let mut text = format!("{:wide$}  description, and what it sets\n", "name");
+    for scheme in schemes {
+        let mut name = scheme.name;
+        for line in wrapped(&scheme.description, WIDTH - wide - 2) {
+            text.push_str(&format!("{name:wide$}  {line}\n"));
+            name = "";
+        }
+        let none = ["nothing".to_string()];
+        let sets = if scheme.sets.is_empty() { &none[..] } else { &scheme.sets };
+        sets.iter().for_each(|set| text.push_str(&format!("{:wide$}    {set}\n", "")));
+    }
+    Ok(text)
 }
 
 /// The text of `tailcut show workloads`.

@@ -52,6 +52,8 @@ impl Scheme {
             channel: counters.channel,
             utilisation: counters.utilisation,
             energy_mj: counters.energy_mj,
+            endurance: None,
+            targets: Vec::new(),
             config: Ordered::default(),
         }
     }

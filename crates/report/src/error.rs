@@ -100,9 +100,20 @@ pub enum ReportError {
         /// The names of the run's schemes.
         known: Vec<String>,
     },
+    /// The requested job is not in the run.
+    #[error("no job `{name}` in this run; it has {} (a number from 1 on names one too)", known.join(", "))]
+    NoJob {
+        /// The requested name or number.
+        name: String,
+        /// The names of the run's jobs.
+        known: Vec<String>,
+    },
     /// The summary holds no blame above this percentile, and too few requests were kept to
     /// compute it.
-    #[error("the blame above {above} was not kept; ask for one of {} or for at least {least:.6}", levels.join(", "))]
+    #[error(
+        "the blame above {above} was not kept; ask for {}at least {least:.6}",
+        if levels.is_empty() { String::new() } else { format!("one of {} or for ", levels.join(", ")) }
+    )]
     NoLevel {
         /// The percentile asked for.
         above: f64,

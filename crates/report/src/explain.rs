@@ -1,11 +1,11 @@
 //! The text of `tailcut explain DIR`: what the slowest requests waited for, in words.
 
 use crate::error::ReportError;
-use crate::faults::{failed, read_only, wrapped};
+use crate::faults::{failed, read_only};
 use crate::slowest::{self, SlowLine};
-use crate::summary::{BlameSummary, Scheme, Summary};
+use crate::summary::{BlameSummary, JobSummary, Scheme, Summary};
 use crate::tables::{above, plural};
-use crate::text::{Grid, cut, grouped, percent, round_parts};
+use crate::text::{Grid, cut, grouped, page, percent, round_parts, wrapped, wrapped_to};
 use std::path::Path;
 use tailcut_stats::{Blame, percentile};
 use tailcut_units::quantity::human_bytes;
@@ -20,16 +20,21 @@ pub struct ExplainOptions {
     pub top: usize,
     /// Explain only this scheme.
     pub scheme: Option<String>,
+    /// Explain only this job, by its name or by its number from 1 on.
+    pub job: Option<String>,
 }
 
 impl Default for ExplainOptions {
     fn default() -> ExplainOptions {
-        ExplainOptions { above: 99.99, top: 5, scheme: None }
+        ExplainOptions { above: 99.99, top: 5, scheme: None, job: None }
     }
 }
 
 /// The width of the widest bar, which stands for 100 %.
 const BAR: usize = 20;
+
+/// The columns of an account besides its meanings and times: the indent, the blanks between columns and the share.
+const FIGURES: usize = 2 + 2 * 2 + 7;
 
 /// Explains the run in folder `dir` from its `summary.json` and `slowest.jsonl`.
 ///
@@ -60,17 +65,21 @@ pub fn explain_run(
     let mut out = String::new();
     for scheme in schemes {
         out.push_str(&read_only(std::slice::from_ref(scheme)));
+        let job = options.job.as_ref().map(|wanted| job_of(scheme, wanted)).transpose()?;
         let failed = failed(&scheme.failed);
         if !failed.is_empty() {
             let name = &scheme.name;
-            let text = format!("{name}: requests without success, not in the averages below: {failed}");
-            out.push_str(&(wrapped(&text) + "\n"));
+            let text = format!("{name}: requests without success, not in the averages below: {failed}\n\n");
+            out.push_str(&wrapped(&text, 6));
         }
         for op in HostOp::ALL {
-            let of = |r: &&SlowLine| r.scheme == scheme.name && r.op == op;
+            let of = |r: &&SlowLine| {
+                let of_job = job.is_none_or(|job| job.name == r.job);
+                r.scheme == scheme.name && r.op == op && of_job
+            };
             let (failed, slow): (Vec<&SlowLine>, _) =
                 slow.iter().filter(of).partition(|r| r.status.is_some());
-            out.push_str(&explain_side(scheme, op, &slow, options)?);
+            out.push_str(&explain_side(scheme, job, op, &slow, options)?);
             if !failed.is_empty() && options.top > 0 {
                 let of_first = if scheme.runs.is_some() { " of the first run" } else { "" };
                 let name = &scheme.name;
@@ -85,15 +94,34 @@ pub fn explain_run(
     Ok(out)
 }
 
+/// The job of a scheme by its name, or by its number from 1 on.
+fn job_of<'a>(scheme: &'a Scheme, wanted: &str) -> Result<&'a JobSummary, ReportError> {
+    let of_number = || wanted.parse::<usize>().ok()?.checked_sub(1).and_then(|n| scheme.jobs.get(n));
+    scheme.jobs.iter().find(|job| job.name == wanted).or_else(of_number).ok_or_else(|| ReportError::NoJob {
+        name: wanted.to_string(),
+        known: scheme.jobs.iter().map(|job| job.name.clone()).collect(),
+    })
+}
+
+/// Explains the reads or writes of a scheme, or of one of its jobs.
 fn explain_side(
     scheme: &Scheme,
+    job: Option<&JobSummary>,
     op: HostOp,
     slow: &[&SlowLine],
     options: &ExplainOptions,
 ) -> Result<String, ReportError> {
-    let side = scheme.side(op);
+    let side = job.map_or(scheme.side(op), |job| job.side(op));
     if side.total_ios == 0 {
         return Ok(String::new());
+    }
+    let of_job = job.map_or(String::new(), |job| format!(", job {}", cut(&job.name, 24)));
+    if job.is_some() && slow.is_empty() {
+        let (name, what, all) = (&scheme.name, plural(op), grouped(side.total_ios));
+        let text = format!(
+            "{name}{of_job}, {what}: none of the {all} is among the slowest of all jobs, which were kept\n\n"
+        );
+        return Ok(wrapped(&text, 2));
     }
     let blame = blame_above(&side.blame, side.total_ios, slow, options.above)?;
     // The levels in the summary cover all runs; the requests kept one by one are of the first
@@ -109,8 +137,8 @@ fn explain_side(
     } else {
         ""
     };
-    let mut out = format!(
-        "{}, {} {}{runs}: {} of {} took {} ns or longer{thin}\n",
+    let head = format!(
+        "{}{of_job}, {} {}{runs}: {} of {} took {} ns or longer{thin}\n",
         scheme.name,
         plural(op),
         above(options.above),
@@ -118,6 +146,7 @@ fn explain_side(
         grouped(total),
         grouped(blame.threshold_ns),
     );
+    let mut out = wrapped(&head, 2);
     out.push_str("On average their time went to:\n");
     let causes: Vec<(&str, f64)> = blame.causes.iter().map(|(c, ns)| (c.as_str(), *ns)).collect();
     out.push_str(&account(&causes, "sum = mean"));
@@ -175,7 +204,7 @@ fn one(rank: usize, r: &SlowLine) -> String {
     );
     let causes: Vec<(&str, f64)> = r.causes.iter().map(|(c, ns)| (c.as_str(), *ns as f64)).collect();
     let ended = r.status.map_or(String::new(), |status| format!("  ended with {}\n", status.name()));
-    head + &ended + &account(&causes, "sum = latency")
+    wrapped(&head, 4) + &ended + &account(&causes, "sum = latency")
 }
 
 /// Formats an account in lines, the largest cause first. Each line has the cause's meaning, its
@@ -185,19 +214,30 @@ fn account(causes: &[(&str, f64)], sum_name: &str) -> String {
     let sum: u64 = rounded.iter().sum();
     let mut lines: Vec<(&str, u64)> = causes.iter().map(|c| c.0).zip(rounded).collect();
     lines.sort_by_key(|&(_, ns)| std::cmp::Reverse(ns));
-    let mut grid = Grid::default();
-    for &(cause, ns) in &lines {
-        let bar = (BAR as f64 * ns as f64 / sum.max(1) as f64).round() as usize;
-        grid.row([
-            describe(cause),
-            grouped(ns),
-            percent(ns as f64, sum as f64),
-            format!("{:<BAR$}", "#".repeat(bar)),
-        ]);
-    }
-    grid.rule();
-    grid.row([sum_name.to_string(), grouped(sum)]);
-    grid.render()
+    let table = |bars: bool| {
+        let mut grid = Grid::default();
+        for &(cause, ns) in &lines {
+            let bar = (BAR as f64 * ns as f64 / sum.max(1) as f64).round() as usize;
+            let bar = bars.then(|| format!("{:<BAR$}", "#".repeat(bar)));
+            let mut meaning = describe(cause);
+            // Without bars the figures stand behind the last line of a long meaning.
+            if !bars {
+                let room = page().saturating_sub(grouped(sum).len() + FIGURES);
+                let broken = wrapped_to(&meaning, 2, room);
+                let mut parts: Vec<String> = broken.split('\n').map(String::from).collect();
+                meaning = parts.pop().unwrap_or_default();
+                parts.into_iter().for_each(|part| grid.row([part]));
+            }
+            let figures = [meaning, grouped(ns), percent(ns as f64, sum as f64)];
+            grid.row(figures.into_iter().chain(bar));
+        }
+        grid.rule();
+        grid.row([sum_name.to_string(), grouped(sum)]);
+        grid
+    };
+    // A narrow page has no place for bars.
+    let with_bars = table(true);
+    if with_bars.fits() { with_bars.render() } else { table(false).render() }
 }
 
 /// The meaning of a cause, or its name if this version does not know the cause.

@@ -2,13 +2,10 @@
 
 use crate::ordered::Ordered;
 use crate::summary::Scheme;
-use crate::text::{cut, grouped};
+use crate::text::{cut, grouped, wrapped};
 use serde::{Deserialize, Serialize};
 use tailcut_units::quantity::{human_bytes, human_time};
 use tailcut_units::{ReadOnlyReason, Span};
-
-/// The width of the tables, in columns.
-const WIDTH: usize = 120;
 
 /// The most ranges that [`Faults::lost`] lists.
 pub const MOST_LOST: usize = 1_000;
@@ -166,12 +163,13 @@ pub fn read_only(schemes: &[Scheme]) -> String {
         let Some(since) = faults.read_only_since_ns else { continue };
         let reason = faults.read_only_reason.map_or("no room to write was left", ReadOnlyReason::describe);
         let refused: u64 = scheme.failed.iter().filter_map(|(_, by)| by.get("read_only")).sum();
-        out.push_str(&format!(
+        let text = format!(
             "{} BECAME READ-ONLY after {}: {reason}; {} refused\n\n",
             cut(&scheme.name, 24),
             human_time(Span(since)),
             counted(refused, "request"),
-        ));
+        );
+        out.push_str(&wrapped(&text, 2));
     }
     out
 }
@@ -190,24 +188,6 @@ pub fn failed(failed: &Ordered<Ordered<u64>>) -> String {
     listed(&failed.iter().flat_map(of).collect::<Vec<_>>())
 }
 
-/// A line, or several if it is longer than a table is wide; the others have an indent.
-pub(crate) fn wrapped(text: &str) -> String {
-    let (mut out, mut column) = (String::new(), 0);
-    for (i, word) in text.split(' ').enumerate() {
-        let wide = word.chars().count();
-        if column > 0 && column + 1 + wide > WIDTH {
-            out.push_str("\n      ");
-            column = 6;
-        } else if i > 0 {
-            out.push(' ');
-            column += 1;
-        }
-        out.push_str(word);
-        column += wide;
-    }
-    out + "\n"
-}
-
 /// Formats the failures of each scheme: of the drive, and of requests. Empty if nothing can fail and
 /// no request did.
 pub fn faults(schemes: &[Scheme]) -> String {
@@ -221,7 +201,7 @@ pub fn faults(schemes: &[Scheme]) -> String {
             lines.push(format!("requests without success, not in the tables: {failed}"));
         }
         for line in lines {
-            out.push_str(&wrapped(&format!("  {}: {line}", cut(&scheme.name, 24))));
+            out.push_str(&wrapped(&format!("  {}: {line}\n", cut(&scheme.name, 24)), 6));
         }
     }
     if out.is_empty() { out } else { format!("\nFaults\n{out}") }
@@ -281,10 +261,12 @@ mod tests {
         let expected = "
 Faults
   rps: 3 programs, 1 erase and 1,200 reads failed; 1 unit rebuilt for reads
-  rps: 512 blocks: 2 bad from the factory, 1 grown bad, 4 spare; 1 extent retired, a lane can lose 14 more
+  rps: 512 blocks: 2 bad from the factory, 1 grown bad, 4 spare; 1 extent
+      retired, a lane can lose 14 more
   rps: 2 planes are dead
   rps: data lost: 12 KiB in 2 ranges, the first 4 KiB at 0x1000
-  rps: requests without success, not in the tables: 2 reads (media_error) and 1 flush (read_only)
+  rps: requests without success, not in the tables: 2 reads (media_error) and 1
+      flush (read_only)
 ";
         assert_eq!(faults(&[scheme]), expected);
     }
@@ -301,8 +283,8 @@ Faults
         let faulty = Faults { blocks, spare_extents: 100_000, ..Faults::default() };
         let scheme = Scheme { name: "a".repeat(30), faults: Some(faulty), ..Scheme::default() };
         let text = faults(&[scheme]);
-        assert!(text.lines().all(|l| l.chars().count() <= WIDTH), "{text}");
-        assert!(text.ends_with("; 0\n      extents retired, a lane can lose 100,000 more\n"), "{text}");
+        assert!(text.lines().all(|l| l.chars().count() <= 80), "{text}");
+        assert!(text.ends_with(" a lane can lose 100,000 more\n"), "{text}");
     }
 
     #[test]
@@ -319,7 +301,7 @@ Faults
         };
         assert_eq!(
             read_only(&[scheme]),
-            "rps BECAME READ-ONLY after 1.5 ms: collections found or gained no free row; 7 requests refused\n\n"
+            "rps BECAME READ-ONLY after 1.5 ms: collections found or gained no free row; 7\n  requests refused\n\n"
         );
     }
 }

@@ -30,15 +30,15 @@ pub fn jobs(schemes: &[Scheme]) -> String {
     }
     if let Some(left) = schemes.iter().map(|s| s.jobs.len().saturating_sub(MOST)).max().filter(|n| *n > 0) {
         out.push_str(&format!(
-            "{left} further jobs are left out; summary.json has them, and group_reporting gives one row for all\n"
+            "{left} further jobs are left out; summary.json has them, and group_reporting gives\none row for all\n"
         ));
     }
     out
 }
 
 fn grid(schemes: &[Scheme], op: HostOp) -> Grid {
-    let mut grid = Grid::default();
     let named = schemes.len() > 1;
+    let mut grid = Grid::default().names(1 + usize::from(named));
     let scheme = |text: String| named.then_some(text);
     let mut head: Vec<String> = scheme("scheme".to_string()).into_iter().collect();
     head.extend(["job".to_string(), "IOPS".into(), "mean".into()]);
@@ -85,6 +85,6 @@ mod tests {
         let many = jobs(&[scheme(20), scheme(2)]);
         assert_eq!(many.matches("baseline").count(), 18, "{many}");
         assert!(many.contains("4 further jobs are left out"), "{many}");
-        assert!(many.lines().all(|l| l.chars().count() <= 110), "{many}");
+        assert!(many.lines().all(|l| l.chars().count() <= 80), "{many}");
     }
 }

@@ -6,6 +6,8 @@
 //! writes the files of a run to disk all together or not at all.
 
 pub mod counters;
+pub mod doubts;
+pub mod endurance;
 pub mod erases;
 pub mod error;
 pub mod explain;
@@ -21,6 +23,7 @@ pub mod senses;
 pub mod slowest;
 pub mod summary;
 pub mod tables;
+pub mod targets;
 pub mod text;
 pub mod timeline;
 

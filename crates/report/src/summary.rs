@@ -3,12 +3,14 @@
 //!
 //! `docs/summary.schema.json` describes the same contract; a test checks that the two agree.
 
+use crate::endurance::Endurance;
 use crate::erases::ErasePulses;
 use crate::error::ReportError;
 use crate::faults::Faults;
 use crate::ordered::Ordered;
 use crate::regular::open;
 use crate::senses::PageSenses;
+use crate::targets::TargetResult;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use tailcut_units::HostOp;
@@ -178,6 +180,12 @@ pub struct Scheme {
     /// Energy of the flash in millijoules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy_mj: Option<f64>,
+    /// How long the drive lasts under its writes; absent if it has no limit of cycles, or if nothing was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endurance: Option<Endurance>,
+    /// The targets of the latencies, in the order in which they were given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<TargetResult>,
     /// The drive's configuration by dotted key.
     #[serde(default, skip_serializing_if = "Ordered::is_empty")]
     pub config: Ordered<ConfigValue>,

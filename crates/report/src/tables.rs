@@ -1,11 +1,12 @@
 //! The tables that a run prints: schemes side by side, and the causes of their tail latencies.
 //!
-//! Plain text without colour, at most 120 columns, so that it reads the same in a terminal, a
-//! pipe and a mail.
+//! Plain text without colour, at most as wide as the page ([`page`](crate::text::page)), so that it reads the same in
+//! a terminal, a pipe and a mail.
 
+use crate::doubts::{Doubt, doubts};
 use crate::faults::read_only;
 use crate::summary::{BlameSummary, OpSummary, Scheme};
-use crate::text::{Grid, cut, duration, grouped, percent, rate, round_parts};
+use crate::text::{Grid, cut, duration, grouped, percent, rate, round_parts, wrapped};
 use tailcut_stats::percentile;
 use tailcut_units::HostOp;
 
@@ -41,27 +42,35 @@ pub fn overload(schemes: &[Scheme]) -> String {
             Some(iops) if load.served_iops > iops * 0.99 && load.backlog < 1024 => "FELL BEHIND FOR A TIME",
             _ => "DOES NOT KEEP UP",
         };
-        out.push_str(&format!(
+        let text = format!(
             "{} {verdict}: {offered};\n  {} requests were outstanding at the last arrival; the last of them completed {} later;\n  \
              requests waited outside the drive's queue for {} without a break: latencies below measure the backlog\n\n",
             cut(&scheme.name, NAME),
             grouped(load.backlog),
             duration(load.behind_ns as f64).trim_end(),
             duration(load.longest_backlog_ns as f64).trim_end(),
-        ));
+        );
+        out.push_str(&wrapped(&text, 2));
     }
     out
 }
 
 /// Formats one row for each scheme, for reads, writes, trims and flushes. A kind without
-/// requests is left out. `*` marks a percentile with fewer than ten requests beyond it.
+/// requests is left out. `*` marks a percentile with fewer than ten requests beyond it, and `!` a row that does not say
+/// what it seems to say; the reasons follow the tables.
 pub fn comparison(schemes: &[Scheme]) -> String {
     let mut out = overload(schemes) + &read_only(schemes);
     let tables = out.len();
+    let doubts = doubts(schemes);
+    let with = |d: &HostOp| schemes.iter().any(|s| s.side(*d).total_ios > 0);
+    // A narrow page has no place for the last percentile, which is uncertain in most runs.
+    let shown =
+        |n: usize| HostOp::ALL.iter().filter(|d| with(d)).all(|&d| op_grid(schemes, &doubts, d, n).fits());
+    let percentiles = if shown(COLUMNS.len()) { &COLUMNS[..] } else { &COLUMNS[..COLUMNS.len() - 1] };
     for op in HostOp::ALL {
-        if schemes.iter().any(|s| s.side(op).total_ios > 0) {
+        if with(&op) {
             out.push_str(&format!("{}\n", capital(plural(op))));
-            out.push_str(&op_grid(schemes, op).render());
+            out.push_str(&op_grid(schemes, &doubts, op, percentiles.len()).render());
             out.push('\n');
         }
     }
@@ -69,8 +78,14 @@ pub fn comparison(schemes: &[Scheme]) -> String {
         out.push_str("no request completed\n");
         return out;
     }
+    for doubt in &doubts {
+        out.push_str(&wrapped(&format!("! {}\n", doubt.text), 2));
+    }
     if out.contains('*') {
         out.push_str("* fewer than 10 requests beyond it: uncertain\n");
+    }
+    if percentiles.len() < COLUMNS.len() {
+        out.push_str("p99.999 is shown on a wider page; summary.json has it\n");
     }
     out
 }
@@ -81,7 +96,7 @@ pub fn utilisation(schemes: &[Scheme]) -> String {
     if schemes.iter().all(|s| s.utilisation.is_none()) {
         return String::new();
     }
-    let mut grid = Grid::with_widths(&WIDTHS[..1]);
+    let mut grid = Grid::with_widths(&WIDTHS[..1]).group(2);
     let head =
         ["scheme", "dies", "busiest", "planes", "busiest", "channels", "busiest", "host link", "busiest"];
     grid.row(head.map(String::from));
@@ -100,23 +115,26 @@ pub fn utilisation(schemes: &[Scheme]) -> String {
     format!("\nIn use, mean and busiest\n{}", grid.render())
 }
 
-fn op_grid(schemes: &[Scheme], op: HostOp) -> Grid {
-    let mut grid = Grid::with_widths(&WIDTHS);
+fn op_grid(schemes: &[Scheme], doubts: &[Doubt], op: HostOp, percentiles: usize) -> Grid {
+    let shown = &COLUMNS[..percentiles];
+    let mut grid = Grid::with_widths(&[&WIDTHS[..3 + percentiles], &WIDTHS[8..]].concat());
     let mut head = vec!["scheme".to_string(), "IOPS".into(), "mean".into()];
     // Marked values end in a star and others in a blank, so that the units line up.
-    head.extend(COLUMNS.iter().map(|p| format!("p{p} ")));
+    head.extend(shown.iter().map(|p| format!("p{p} ")));
     head.extend(["max".to_string(), "WAF".into()]);
     grid.row(head);
     grid.rule();
-    for scheme in schemes {
+    for (i, scheme) in schemes.iter().enumerate() {
         let side = scheme.side(op);
         let lat = &side.lat_ns;
-        let mut row = vec![cut(&scheme.name, NAME), rate(side.iops)];
+        let doubted = doubts.iter().any(|d| d.scheme == i && d.of.is_none_or(|of| of == op));
+        let mark = if doubted { " !" } else { "" };
+        let mut row = vec![cut(&scheme.name, NAME) + mark, rate(side.iops)];
         if side.total_ios == 0 {
-            row.extend(vec!["-".to_string(); COLUMNS.len() + 2]);
+            row.extend(vec!["-".to_string(); shown.len() + 2]);
         } else {
             row.push(duration(lat.mean));
-            row.extend(COLUMNS.iter().map(|&p| percentile_cell(side, p)));
+            row.extend(shown.iter().map(|&p| percentile_cell(side, p)));
             row.push(duration(lat.max as f64));
         }
         row.push(scheme.waf.map_or("-".to_string(), |waf| format!("{waf:.2}")));
@@ -154,7 +172,7 @@ pub fn blame(schemes: &[Scheme]) -> String {
                 ));
                 continue;
             }
-            out.push_str(&format!("{name}, slowest {many}\n"));
+            out.push_str(&format!("{name}, slowest {many}: mean ns by cause\n"));
             out.push_str(&blame_grid(&shown).render());
             out.push('\n');
         }
@@ -170,12 +188,12 @@ fn blame_grid(levels: &[&BlameSummary]) -> Grid {
         .map(|level| round_parts(&rows.iter().map(|r| r.1[level]).collect::<Vec<f64>>()))
         .collect();
     let sums: Vec<u64> = columns.iter().map(|c| c.iter().sum()).collect();
-    let mut grid = Grid::default();
+    let mut grid = Grid::default().group(2);
     let line = |name: &str, cell: &dyn Fn(usize) -> [String; 2]| {
         let cells = (0..levels.len()).flat_map(cell);
         [name.to_string()].into_iter().chain(cells).collect::<Vec<String>>()
     };
-    grid.row(line("cause", &|l| ["mean ns".to_string(), above(levels[l].above)]));
+    grid.row(line("cause", &|l| [beyond(levels[l].above), "share".to_string()]));
     grid.rule();
     for (i, (name, _)) in rows.iter().enumerate() {
         grid.row(line(name, &|l| [grouped(columns[l][i]), percent(columns[l][i] as f64, sums[l] as f64)]));
@@ -221,6 +239,11 @@ pub(crate) fn above(level: f64) -> String {
     if level == 0.0 { "all".to_string() } else { format!("above p{level}") }
 }
 
+/// `> p99.9`, or `all` for every request.
+fn beyond(level: f64) -> String {
+    if level == 0.0 { "all".to_string() } else { format!("> p{level}") }
+}
+
 /// `reads`, `writes`, `trims` or `flushes`.
 pub(crate) fn plural(op: HostOp) -> &'static str {
     match op {
@@ -258,16 +281,16 @@ mod tests {
             level(99.99, &[("array", 3_000.0), ("die_wait.erase", 4_000_000.5)]),
         ];
         let expected = "\
-t-es, slowest reads
-  cause             mean ns  above p99    mean ns  above p99.99
-  -------------------------------------------------------------
-  die_wait.erase    900,000     99.7 %  4,000,001        99.9 %
-  array               3,001      0.3 %      3,000         0.1 %
-  (1 smaller)             0      0.0 %          0         0.0 %
-  -------------------------------------------------------------
-  sum = mean        903,001             4,003,001
-  took at least   1,000,000             1,000,000
-  requests            1,234                 1,234
+t-es, slowest reads: mean ns by cause
+  cause             > p99   share   > p99.99   share
+  --------------------------------------------------
+  die_wait.erase  900,000  99.7 %  4,000,001  99.9 %
+  array             3,001   0.3 %      3,000   0.1 %
+  (1 smaller)           0   0.0 %          0   0.0 %
+  --------------------------------------------------
+  sum = mean      903,001          4,003,001
+  took at least  1,000,000          1,000,000
+  requests          1,234              1,234
 
 ";
         assert_eq!(blame(&[scheme]), expected);
@@ -286,7 +309,7 @@ t-es, slowest reads
         assert!(text.starts_with("Reads\n") && !text.contains("Writes"), "{text}");
         // 50,000 reads: five beyond p99.99, none beyond p99.999, fifty beyond p99.9.
         assert_eq!(text.matches("ms*").count(), 2, "{text}");
-        assert!(text.lines().all(|l| l.chars().count() <= 120), "{text}");
+        assert!(text.lines().all(|l| l.chars().count() <= 80), "{text}");
         assert_eq!(comparison(&[Scheme::default()]), "no request completed\n");
     }
 }

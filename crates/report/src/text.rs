@@ -1,4 +1,55 @@
-//! Numbers formatted for people, and grids of text.
+//! Numbers formatted for people, grids of text, and the width of the page on which they are printed.
+
+use std::sync::OnceLock;
+
+/// The width of the page if nothing else is known, in columns.
+const PAGE: usize = 80;
+
+/// The narrowest page, in columns: a table has a name and one figure there.
+const NARROWEST: usize = 40;
+
+static WIDTH: OnceLock<usize> = OnceLock::new();
+
+/// Sets the width of the page in columns, once for the whole program. Tables and lines fit into it. Without this it
+/// is 80.
+pub fn set_page(columns: usize) {
+    // A second call would change a page that is printed already.
+    let _ = WIDTH.set(columns.max(NARROWEST));
+}
+
+/// The width of the page, in columns.
+pub fn page() -> usize {
+    WIDTH.get().copied().unwrap_or(PAGE)
+}
+
+/// Breaks lines that are wider than the page at blanks. What follows a break is indented by `indent` columns.
+pub fn wrapped(text: &str, indent: usize) -> String {
+    text.split_inclusive('\n').map(|line| wrapped_to(line, indent, page())).collect()
+}
+
+/// Breaks a line that is wider than `width` columns.
+pub(crate) fn wrapped_to(line: &str, indent: usize, width: usize) -> String {
+    if line.trim_end().chars().count() <= width {
+        return line.to_string();
+    }
+    let (mut out, mut column, mut begun) = (String::new(), 0, false);
+    for (i, word) in line.split(' ').enumerate() {
+        let wide = word.trim_end().chars().count();
+        // Blanks at the start of the line are no place for a break, and a word that fits no line gains nothing by one.
+        if begun && wide > 0 && column + 1 + wide > width && indent + wide <= width {
+            out.truncate(out.trim_end_matches(' ').len());
+            out.push_str(&format!("\n{:indent$}", ""));
+            column = indent;
+        } else if i > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += wide;
+        begun |= wide > 0;
+    }
+    out
+}
 
 /// A duration in ns with 3 significant digits and its unit, 7 columns at most: `83.4 us`.
 /// The unit always has two columns, so that right-aligned values line up.
@@ -74,12 +125,21 @@ pub fn cut(text: &str, columns: usize) -> String {
 }
 
 /// Rows of cells. The first column is left-aligned and the others right-aligned; columns are as
-/// wide as needed.
-#[derive(Clone, Debug, Default)]
+/// wide as needed. A table that is too wide for the page has one blank between its columns instead of two; one that
+/// is still too wide goes on below with its other columns.
+#[derive(Clone, Debug)]
 pub struct Grid {
     rows: Vec<Vec<String>>,
     rules: Vec<usize>,
     least: Vec<usize>,
+    names: usize,
+    group: usize,
+}
+
+impl Default for Grid {
+    fn default() -> Grid {
+        Grid { rows: Vec::new(), rules: Vec::new(), least: Vec::new(), names: 1, group: 1 }
+    }
 }
 
 impl Grid {
@@ -87,6 +147,18 @@ impl Grid {
     /// grids line up.
     pub fn with_widths(least: &[usize]) -> Grid {
         Grid { least: least.to_vec(), ..Grid::default() }
+    }
+
+    /// The first `names` columns say what a row is: each part of a divided table has them.
+    pub fn names(mut self, names: usize) -> Grid {
+        self.names = names;
+        self
+    }
+
+    /// The columns behind the names belong together in groups of this many, which are not divided.
+    pub fn group(mut self, group: usize) -> Grid {
+        self.group = group;
+        self
     }
 
     /// Adds a row.
@@ -99,27 +171,62 @@ impl Grid {
         self.rules.push(self.rows.len());
     }
 
-    /// The text: lines indented by two, two blanks between columns, no blanks at line ends.
+    /// Whether all columns fit side by side into the page.
+    pub fn fits(&self) -> bool {
+        let widths = self.widths();
+        self.gap(&widths, page()).is_some()
+    }
+
+    /// The text: lines indented by two, no blanks at line ends.
     pub fn render(&self) -> String {
+        self.render_to(page())
+    }
+
+    fn render_to(&self, page: usize) -> String {
+        let widths = self.widths();
+        let all: Vec<usize> = (0..widths.len()).collect();
+        if let Some(gap) = self.gap(&widths, page) {
+            return self.part(&all, &widths, gap);
+        }
+        let (names, others) = all.split_at(self.names.min(all.len()));
+        let mut parts: Vec<Vec<usize>> = Vec::new();
+        for group in others.chunks(self.group) {
+            match parts.last_mut() {
+                Some(part) if across(part.iter().chain(group), &widths, 2) <= page => part.extend(group),
+                _ => parts.push(names.iter().chain(group).copied().collect()),
+            }
+        }
+        parts.iter().map(|part| self.part(part, &widths, 2)).collect::<Vec<_>>().join("\n")
+    }
+
+    fn widths(&self) -> Vec<usize> {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |c: usize| {
             let cells = self.rows.iter().filter_map(|r| r.get(c)).map(|s| s.chars().count());
             cells.chain(self.least.get(c).copied()).max().unwrap_or(0)
         };
-        let widths: Vec<usize> = (0..columns).map(width).collect();
-        let across = widths.iter().sum::<usize>() + 2 * columns.saturating_sub(1);
+        (0..columns).map(width).collect()
+    }
+
+    /// The blanks between columns with which all of them fit.
+    fn gap(&self, widths: &[usize], page: usize) -> Option<usize> {
+        let all: Vec<usize> = (0..widths.len()).collect();
+        [2, 1].into_iter().find(|&gap| across(all.iter(), widths, gap) <= page)
+    }
+
+    /// Some columns of all rows.
+    fn part(&self, columns: &[usize], widths: &[usize], gap: usize) -> String {
         let mut out = String::new();
         for (i, row) in self.rows.iter().enumerate() {
             if self.rules.contains(&i) {
-                out.push_str(&format!("  {}\n", "-".repeat(across)));
+                out.push_str(&format!("  {}\n", "-".repeat(across(columns.iter(), widths, gap) - 2)));
             }
-            let mut line = String::new();
-            for (c, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-                line.push_str("  ");
-                if c == 0 {
-                    line.push_str(&format!("{cell:<width$}"));
-                } else {
-                    line.push_str(&format!("{cell:>width$}"));
+            let mut line = "  ".to_string();
+            for (n, &c) in columns.iter().enumerate() {
+                let (cell, width) = (row.get(c).map_or("", String::as_str), widths[c]);
+                match n {
+                    0 => line.push_str(&format!("{cell:<width$}")),
+                    _ => line.push_str(&format!("{:gap$}{cell:>width$}", "")),
                 }
             }
             out.push_str(line.trim_end());
@@ -127,6 +234,12 @@ impl Grid {
         }
         out
     }
+}
+
+/// The width of a table of some columns, with its indent.
+fn across<'a>(columns: impl Iterator<Item = &'a usize>, widths: &[usize], gap: usize) -> usize {
+    let all: Vec<usize> = columns.map(|&c| widths[c]).collect();
+    2 + all.iter().sum::<usize>() + gap * all.len().saturating_sub(1)
 }
 
 #[cfg(test)]
@@ -156,5 +269,34 @@ mod tests {
         grid.rule();
         grid.row(["a".into(), "1.00 us".into()]);
         assert_eq!(grid.render(), "  scheme      p99\n  ---------------\n  a       1.00 us\n");
+    }
+
+    #[test]
+    fn a_grid_fits_the_page() {
+        let mut grid = Grid::default().group(2);
+        grid.row(["scheme", "p99", "share", "p99.9", "share"].map(String::from));
+        grid.rule();
+        grid.row(["a", "1.00 us", "2 %", "3.00 us", "4 %"].map(String::from));
+        let two = "  scheme      p99  share    p99.9  share\n  --------------------------------------\n  \
+                   a       1.00 us    2 %  3.00 us    4 %\n";
+        assert_eq!(grid.render_to(40), two);
+        let one = grid.render_to(37);
+        assert!(one.lines().all(|l| l.chars().count() <= 37) && one.lines().count() == 3, "{one}");
+        assert_eq!(
+            grid.render_to(30),
+            "  scheme      p99  share\n  ----------------------\n  a       1.00 us    2 %\n\n  \
+             scheme    p99.9  share\n  ----------------------\n  a       3.00 us    4 %\n"
+        );
+    }
+
+    #[test]
+    fn lines_break_at_blanks() {
+        let line = "counts   a: 12 units read, 13 units written\n";
+        assert_eq!(wrapped_to(line, 9, 30), "counts   a: 12 units read, 13\n         units written\n");
+        assert_eq!(wrapped_to(line, 9, 80), line);
+        assert_eq!(
+            wrapped_to("          a_word_that_is_longer\n", 4, 20),
+            "          a_word_that_is_longer\n"
+        );
     }
 }

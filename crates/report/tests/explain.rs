@@ -28,10 +28,11 @@ fn leave(dir: &Path) -> tailcut_report::Summary {
     summary
 }
 
-/// The number in the second column of a line.
+/// The time in a line of an account: before the share, or at the end.
 fn figure(line: &str) -> u64 {
-    let cell = line.split("  ").map(str::trim).filter(|c| !c.is_empty()).nth(1).unwrap();
-    cell.replace(',', "").parse().unwrap_or_else(|_| panic!("no figure in `{line}`"))
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let at = words.iter().position(|word| *word == "%").map_or(words.len() - 1, |share| share - 2);
+    words[at].replace(',', "").parse().unwrap_or_else(|_| panic!("no figure in `{line}`"))
 }
 
 /// Checks that the lines of every account in the text add up to its sum line. Returns the
@@ -75,7 +76,7 @@ fn of_several_runs_it_says_which_are_meant() {
 fn every_account_adds_up_as_printed() {
     let dir = tempfile::tempdir().unwrap();
     let summary = leave(dir.path());
-    let options = ExplainOptions { above: 99.9, top: 3, scheme: Some("t-es".into()) };
+    let options = ExplainOptions { above: 99.9, top: 3, scheme: Some("t-es".into()), job: None };
     let text = explain(dir.path(), &options).unwrap();
     // Of each direction: the mean, three requests, and three without success.
     assert_eq!(accounts_add_up(&text), 2 * (1 + 3 + 3), "{text}");
@@ -92,14 +93,46 @@ fn every_account_adds_up_as_printed() {
     assert!(!text.contains("baseline"), "{text}");
     let worst = summary.schemes[1].read.lat_ns.max.to_string();
     assert!(text.replace(',', "").contains(&format!("took {worst} ns")), "{text}");
-    assert!(text.lines().all(|l| l.chars().count() <= 120), "{text}");
+    assert!(text.lines().all(|l| l.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn one_job_of_several_is_explained() {
+    let dir = tempfile::tempdir().unwrap();
+    let summary = leave(dir.path());
+    let of = |job: &str| {
+        let options =
+            ExplainOptions { above: 99.9, top: 2, scheme: Some("t-es".into()), job: Some(job.into()) };
+        explain(dir.path(), &options).map_err(|e| e.to_string())
+    };
+    let jobs = &summary.schemes[1].jobs;
+    assert!(jobs.len() >= 2);
+    for (i, job) in jobs.iter().enumerate() {
+        let text = of(&job.name).unwrap();
+        assert_eq!(of(&(i + 1).to_string()).unwrap(), text, "by its number");
+        let reads = job.read.total_ios;
+        let least = reads - tailcut_stats::percentile::rank(99.9, reads) + 1;
+        let grouped = tailcut_report::text::grouped;
+        let head = format!(
+            "t-es, job {}, reads above p99.9: {} of {} took",
+            job.name,
+            grouped(least),
+            grouped(reads)
+        );
+        assert!(text.contains(&head), "{head} in {text}");
+        assert!(text.contains(&format!("of job {}:", job.name)), "{text}");
+        let others = jobs.iter().filter(|other| other.name != job.name);
+        assert!(others.into_iter().all(|other| !text.contains(&format!("of job {}:", other.name))), "{text}");
+        accounts_add_up(&text);
+    }
+    assert!(of("9").unwrap_err().starts_with("no job `9` in this run; it has "));
 }
 
 #[test]
 fn a_level_not_kept_is_computed_from_the_requests_or_refused() {
     let dir = tempfile::tempdir().unwrap();
     let summary = leave(dir.path());
-    let at = |above| explain(dir.path(), &ExplainOptions { above, top: 0, scheme: None });
+    let at = |above| explain(dir.path(), &ExplainOptions { above, top: 0, ..ExplainOptions::default() });
     let text = at(99.5).unwrap();
     assert_eq!(accounts_add_up(&text), 4, "{text}");
     let ios = summary.schemes[0].read.total_ios;
@@ -117,11 +150,14 @@ fn tables_of_a_run_fit_and_add_up() {
     let dir = tempfile::tempdir().unwrap();
     let summary = leave(dir.path());
     let used = tables::utilisation(&summary.schemes);
-    let expected = "t-es      50.0 %   75.0 %  25.0 %   37.5 %    50.0 %   50.0 %      6.2 %   12.5 %";
-    assert!(used.lines().any(|l| l.ends_with(expected)), "{used}");
+    let expected = [
+        "t-es", "50.0", "%", "75.0", "%", "25.0", "%", "37.5", "%", "50.0", "%", "50.0", "%", "6.2", "%",
+        "12.5", "%",
+    ];
+    assert!(used.lines().any(|l| l.split_whitespace().eq(expected)), "{used}");
     let text = tables::comparison(&summary.schemes) + &used + &tables::blame(&summary.schemes);
     let text = text + &tailcut_report::faults::faults(&summary.schemes);
-    assert!(text.lines().all(|l| l.chars().count() <= 120), "{text}");
+    assert!(text.lines().all(|l| l.chars().count() <= 80), "{text}");
     assert!(text.contains("Reads\n") && text.contains("Writes\n"));
     assert!(text.contains("\nFaults\n") && text.contains("  t-es: 512 blocks: 3 bad from the factory, "));
     // One of 140,000 reads is beyond p99.999.

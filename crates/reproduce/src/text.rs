@@ -6,10 +6,7 @@ use crate::file::Experiment;
 use crate::fold;
 use crate::table::tables;
 use crate::tally::Tally;
-use tailcut_report::text::Grid;
-
-/// Width of the terminal in columns.
-const WIDTH: usize = 110;
+use tailcut_report::text::{Grid, page, wrapped};
 
 /// The result of an experiment in a few words.
 pub fn outcome(e: &Experiment, results: &Results) -> String {
@@ -46,7 +43,7 @@ pub fn list(experiments: &[Experiment]) -> String {
     out.push('\n');
     let wide = experiments.iter().map(|e| e.id.len()).max().unwrap_or(0);
     for e in experiments {
-        out.push_str(&format!("  {:<wide$}  {}\n", e.id, e.title));
+        out.push_str(&wrapped(&format!("  {:<wide$}  {}\n", e.id, e.title), wide + 4));
     }
     out
 }
@@ -85,7 +82,7 @@ pub fn result(e: &Experiment, results: &Results) -> String {
         grid.row([label, o.measured.clone(), o.band.clone(), o.verdict.words().to_string()]);
     }
     if long {
-        out.push_str(&wrap(&folded(all), WIDTH, "  ", "    "));
+        out.push_str(&wrap(&folded(all), page(), "  ", "    "));
     }
     out.push_str(&grid.render());
     let mut notes: Vec<String> = Vec::new();
@@ -100,7 +97,7 @@ pub fn result(e: &Experiment, results: &Results) -> String {
         }
     }
     for note in notes {
-        out.push_str(&wrap(&note, WIDTH, "  - ", "    "));
+        out.push_str(&wrap(&note, page(), "  - ", "    "));
     }
     for table in tables(e, results) {
         out.push_str(&format!("\n{}", table.plain()));

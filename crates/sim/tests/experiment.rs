@@ -100,7 +100,7 @@ fn the_series_covers_the_run_and_knows_the_drive() {
     let outcome = results.remove(0).remove(0).unwrap().outcome;
     let series = &outcome.measured.series;
     assert!((50..=200).contains(&series.len()), "{} intervals", series.len());
-    let requests: u64 = series.iter().map(|i| i.read.requests + i.write.requests).sum();
+    let requests: u64 = series.iter().flat_map(|i| &i.sides).map(|side| side.requests).sum();
     assert_eq!(requests, 20_000);
     let gauges: Vec<_> = series.iter().map(|i| i.gauges.expect("a gauge in every interval")).collect();
     assert!(gauges.windows(2).all(|w| w[0].collections <= w[1].collections));
@@ -170,7 +170,7 @@ fn the_series_has_every_collection_of_every_group() {
             }
         }
         assert_eq!(gc.groups.iter().map(|g| g.most).max(), gc.most_in_group);
-        let silent = |r: &&Interval| r.read.requests + r.write.requests == 0 && r.groups.is_some();
+        let silent = |r: &&Interval| r.sides.iter().all(|side| side.requests == 0) && r.groups.is_some();
         match (parity, mode) {
             (false, _) => {
                 assert_eq!((gc.groups.len(), most(&fine), gc.most_in_group), (0, None, None));

@@ -3,7 +3,7 @@
 use crate::args::DemoArgs;
 use crate::error::CliError;
 use crate::progress::Progress;
-use crate::run::{explain_slowest, finished, past_text, plan_text, threads, workload};
+use crate::run::{finished, past_text, plan_text, threads, workload};
 use crate::terminal::{Terminal, catch_interrupts};
 use tailcut_config::resolve;
 use tailcut_report::tables;
@@ -13,14 +13,22 @@ use tailcut_workload::TraceReplay;
 const DEVICE: &str = "tiny";
 const SCHEMES: [&str; 2] = ["baseline", "rps"];
 
-const NEXT: &str = "
-Next
-  tailcut show devices                                   the built-in drives
-  tailcut run z-ssd --workload YOUR_TRACE --out run      replay your own trace (.gz and .zst work too)
-  tailcut explain run                                    what its slowest requests waited for
-  tailcut run tiny --scheme baseline,rps --workload 'randrw,bs=4k,iodepth=32,size=70%,number_ios=1000000'
-  tailcut trace info YOUR_TRACE                          the measures of a trace
-";
+/// What to run next. Every line that begins with the name of the program can be pasted.
+fn next(program: &str) -> String {
+    format!(
+        "Next, in this folder (the commands can be pasted)\n  \
+           {program} run tiny --scheme baseline,rps --out run1\n  \
+           {program} explain run1 --top 1\n  \
+           {program} show devices\n\
+         Your own trace: `run z-ssd --workload FILE --out run2` (.gz and .zst work too)\n"
+    )
+}
+
+/// The program as the user has called it.
+fn program() -> String {
+    let called = std::env::args().next().unwrap_or_else(|| "tailcut".to_string());
+    if called.contains(char::is_whitespace) { format!("'{called}'") } else { called }
+}
 
 /// Compare two schemes on a small drive in its steady state.
 pub fn demo(args: &DemoArgs) -> Result<(), CliError> {
@@ -50,9 +58,9 @@ pub fn demo(args: &DemoArgs) -> Result<(), CliError> {
     };
     let plan = experiment.plan()?;
     terminal.text(&format!(
-        "The same requests on one small drive with two ways to order its work: `baseline` serves\n\
-         first come, first served; `rps` serves host reads first. The drive is brought to its steady\n\
-         state first, so that garbage collection runs as it does after months of use.\n\n{}",
+        "The same requests on one small drive with two ways to order its work: `baseline`\n\
+         is first come, first served; `rps` serves host reads first. The drive is aged\n\
+         first, so that garbage collection runs as it does after months of use.\n\n{}",
         plan_text(DEVICE, &experiment, &plan)
     ))?;
     catch_interrupts();
@@ -61,17 +69,23 @@ pub fn demo(args: &DemoArgs) -> Result<(), CliError> {
     progress.finish();
     let finished = finished(DEVICE, &experiment, &plan, results?)?;
     let measured = &finished.summary.schemes;
-    terminal.text(&past_text(&experiment, &plan, &finished))?;
+    let past = past_text(&experiment, &plan, &finished);
+    let aged: String = past.split_inclusive('\n').filter(|line| line.starts_with("aged ")).collect();
+    terminal.text(&aged)?;
+    // The tour fits a screen: of the causes it shows those of the last scheme's reads.
+    let causes = measured.last().map(|scheme| {
+        let mut reads = scheme.clone();
+        reads.write.blame.clear();
+        tables::blame(&[reads])
+    });
     terminal.text(&format!(
         "\n{}{}\n{}",
         tables::comparison(measured),
         tables::utilisation(measured),
-        tables::blame(measured)
+        causes.unwrap_or_default()
     ))?;
-    terminal.text("\nWhat the three slowest reads and writes waited for, to the nanosecond:\n\n")?;
-    terminal.text(&explain_slowest(&finished, 3, None)?)?;
     if finished.summary.partial {
         return Err(CliError::partial());
     }
-    terminal.text(NEXT)
+    terminal.text(&next(&program()))
 }

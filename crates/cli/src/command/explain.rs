@@ -11,7 +11,12 @@ pub fn explain(args: &ExplainArgs) -> Result<(), CliError> {
         let text = format!("--above {}: a percentile from 0 to below 100", args.above);
         return Err(CliError::Input(text));
     }
-    let options = ExplainOptions { above: args.above, top: args.top, scheme: args.scheme.clone() };
+    let options = ExplainOptions {
+        above: args.above,
+        top: args.top,
+        scheme: args.scheme.clone(),
+        job: args.job.clone(),
+    };
     catch_interrupts();
     let text = explain_folder(&args.dir, &options, &interrupted)?;
     print(&text)

@@ -3,12 +3,18 @@
 use super::summary::Finished;
 use std::fmt::Write;
 use tailcut_core::device::Capacity;
-use tailcut_report::text::{grouped, percent};
+use tailcut_core::ftl::config::FtlKind;
+use tailcut_core::policy::buffer::BufferConfig;
+use tailcut_core::policy::buffer::lru::PowerLoss;
+use tailcut_report::text::{grouped, percent, wrapped};
 use tailcut_sim::{Experiment, PastKind, Plan, SchemeSpec, is_uniform};
 use tailcut_units::Span;
 use tailcut_units::quantity::{human_bytes, human_time};
 use tailcut_workload::trace::{DeviceRule, Remap, TraceCounts, TraceInfo};
 use tailcut_workload::{TraceSpec, WorkloadSpec};
+
+/// The columns of the word that begins a line.
+const LABEL: usize = 14;
 
 /// The drive and the workload, as known before anything runs.
 pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
@@ -68,7 +74,7 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
         }
     };
     let _ = writeln!(out, "precondition  {what} ({why})");
-    out
+    wrapped(&out, LABEL)
 }
 
 /// How a filled drive is overwritten to reach its steady state, in words.
@@ -209,6 +215,13 @@ pub fn past_text(experiment: &Experiment, plan: &Plan, finished: &Finished) -> S
             let _ = writeln!(out, "counts        {name}: {}", said.join(", "));
         }
     }
+    for (scheme, spec) in finished.summary.schemes.iter().zip(&experiment.schemes) {
+        // Under pblk the host flushes, and pads what it has not programmed yet.
+        if scheme.flushes > 0 && spec.config.ftl.kind == FtlKind::Page {
+            let cost = flush_text(&spec.config.policy.buffer);
+            let _ = writeln!(out, "flushes       {}: {}: {cost}", scheme.name, grouped(scheme.flushes));
+        }
+    }
     if finished.split > 0 {
         let most = experiment.schemes[0].config.host.max_transfer;
         let _ = writeln!(
@@ -218,7 +231,22 @@ pub fn past_text(experiment: &Experiment, plan: &Plan, finished: &Finished) -> S
             human_bytes(most)
         );
     }
-    out
+    wrapped(&out, LABEL)
+}
+
+/// What a FLUSH does on a drive with this write buffer.
+fn flush_text(buffer: &BufferConfig) -> &'static str {
+    match buffer {
+        BufferConfig::Lru(lru) if lru.power_loss == PowerLoss::Volatile => {
+            "each waits until what the buffer holds is on flash (policy.buffer.lru.power_loss is volatile)"
+        }
+        BufferConfig::Lru(_) => {
+            "each is answered at once, since a capacitor saves what the buffer holds (policy.buffer.lru.power_loss)"
+        }
+        BufferConfig::None(_) => {
+            "each is answered at once, since the drive has no write buffer (policy.buffer)"
+        }
+    }
 }
 
 /// How the requests of a trace were handled; counts of 0 are left out.

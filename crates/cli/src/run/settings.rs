@@ -66,6 +66,24 @@ pub fn of_plan(
             free.layer
         ));
     }
+    let is_trace = experiment.workload.trace().is_some();
+    let fill = |r: &Resolved| r.config.age.fill;
+    if let Some(set) = resolved.iter().filter_map(|(_, r)| r.entry("age.fill")).find(|e| is_of_user(e, args))
+    {
+        if !is_trace {
+            lines.push(format!(
+                "{}: a generated job fills the region that it addresses (size, offset), and nothing reads age.fill",
+                set.layer
+            ));
+        }
+    } else if let Some((_, part)) = resolved.iter().find(|(_, r)| is_trace && fill(r) < 1.0) {
+        lines.push(format!(
+            "{} fills {} of the drive before a trace (age.fill): another drive compares with it at the same share, \
+             so give both the same `--set age.fill=`",
+            args.device,
+            percent(fill(part), 1.0)
+        ));
+    }
     let users = plan.capacities.iter().map(|c| c.user);
     if let Some((least, most)) = users.clone().min().zip(users.max()).filter(|(least, most)| least != most) {
         let spare: Vec<String> = experiment

@@ -4,9 +4,12 @@ use crate::error::CliError;
 use std::ops::Range;
 use tailcut_config::Resolved;
 use tailcut_core::device::Counters;
+use tailcut_report::doubts::doubts;
+use tailcut_report::endurance::Endurance;
 use tailcut_report::explain::{ExplainOptions, explain_run};
 use tailcut_report::slowest::{self, SlowLine};
 use tailcut_report::summary::{ConfigValue, SCHEMA, Scheme, Workload};
+use tailcut_report::targets::Target;
 use tailcut_report::text::rate;
 use tailcut_report::{Ordered, ReportError, Summary};
 use tailcut_sim::timeline::Covered;
@@ -49,6 +52,13 @@ impl Finished {
         }
         Ok(())
     }
+
+    /// Judge every scheme by the targets.
+    pub fn judged(&mut self, targets: &[Target]) {
+        for scheme in &mut self.summary.schemes {
+            scheme.targets = targets.iter().map(|target| target.judge(scheme)).collect();
+        }
+    }
 }
 
 /// The values of a resolved configuration for JSON.
@@ -90,7 +100,7 @@ pub fn finished(
         split: 0,
         warnings: Vec::new(),
     };
-    for (spec, runs) in experiment.schemes.iter().zip(results) {
+    for ((spec, capacity), runs) in experiment.schemes.iter().zip(&plan.capacities).zip(results) {
         let runs: Vec<RunResult> = runs.into_iter().flatten().collect();
         let Some(first) = runs.first() else { continue };
         if all.measured.is_empty() {
@@ -120,12 +130,18 @@ pub fn finished(
         all.warnings.extend(missed_rates(&spec.name, &first.outcome.missed_rates));
         let each: Vec<Scheme> = runs.iter().map(|r| summarise(&spec.name, r)).collect();
         let measured: Vec<Measured> = runs.into_iter().map(|r| r.outcome.measured).collect();
-        all.summary.schemes.push(Scheme::over_runs(&each, &measured.iter().collect::<Vec<_>>()));
+        let mut scheme = Scheme::over_runs(&each, &measured.iter().collect::<Vec<_>>());
+        let written = measured[0].side(HostOp::Write).population.bytes();
+        let bytes = (capacity.raw - capacity.bad, plan.capacity);
+        let rated = spec.config.erase.as_ref().map(|erase| erase.worn_cycles);
+        scheme.endurance = rated.and_then(|rated| Endurance::new(written, rated, scheme.waf, bytes));
+        all.summary.schemes.push(scheme);
         all.measured.push((spec.name.clone(), measured));
     }
     if all.measured.is_empty() {
         return Err(CliError::Failed("interrupted before the first request".into()));
     }
+    all.warnings.extend(doubts(&all.summary.schemes).into_iter().map(|doubt| doubt.text));
     all.summary.warnings = plan.warnings.iter().chain(&all.warnings).cloned().collect();
     Ok(all)
 }

@@ -12,10 +12,10 @@ pub struct Ended {
     pub err: String,
 }
 
-/// The program, with its own cache folder.
+/// The program, with its own cache folder, and on a wide page: what it says is not broken into lines.
 pub fn command(cache: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tailcut"));
-    command.env("TAILCUT_CACHE", cache).stdin(Stdio::null());
+    command.env("TAILCUT_CACHE", cache).env("COLUMNS", "250").stdin(Stdio::null());
     command
 }
 
@@ -27,6 +27,11 @@ pub fn tailcut(args: &[&str]) -> Ended {
         args.push("--no-cache");
     }
     end(command(Path::new("/nonexistent")).args(&args))
+}
+
+/// Run the program to its end as without a terminal, where nothing says how wide the page is.
+pub fn piped(args: &[&str]) -> Ended {
+    end(command(Path::new("/nonexistent")).env_remove("COLUMNS").args(args))
 }
 
 /// Run the program to its end.
