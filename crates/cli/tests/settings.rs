@@ -209,3 +209,90 @@ fn limits_of_the_process_end_in_words() {
     }
     assert!(!few.err.contains("panicked"), "{}", few.err);
 }
+
+/// Of the address space, too little for the drive is said with both numbers before anything runs; too little for
+/// anything else ends in a line and code 1, and never by a signal.
+#[cfg(target_os = "linux")]
+#[test]
+fn too_little_address_space_ends_in_words() {
+    let line = |kib: u64, args: &str| {
+        let line = format!("ulimit -v {kib}; exec '{}' {args}", env!("CARGO_BIN_EXE_tailcut"));
+        end(Command::new("sh").args(["-c", &line]).stdin(Stdio::null()))
+    };
+    let job = "--no-cache --workload randread,number_ios=200";
+    let small = format!("run tiny --threads 1 {job}");
+    let fits = (1..40).map(|n| n * 16 << 10).find(|&kib| line(kib, &small).code == Some(0));
+    let fits = fits.expect("a run of `tiny` fits 640 MiB");
+    // More runs at a time need more.
+    let many = "run z-ssd --set geometry.blocks=128 --runs 4 --threads 4 --json";
+    let ended = line(fits + (64 << 10), &format!("{many} {job}"));
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    for needle in ["4 at a time", "MiB of address space", "this process may have", "ulimit -v", "--threads"] {
+        assert!(ended.err.contains(needle), "{}", ended.err);
+    }
+    line(fits + (64 << 10), &format!("{} {job}", many.replace("--threads 4", "--threads 1"))).ok();
+    // The map alone does not fit.
+    let ended = line(fits, &format!("run mqsim-default {job}"));
+    assert_eq!(ended.code, Some(2), "{}", ended.err);
+    assert!(ended.err.contains("GB of address space (`ulimit -v` may limit it)"), "{}", ended.err);
+    // Below that, whatever does not fit.
+    let mut refused = 0;
+    for kib in (1..16).map(|n| fits * n / 16) {
+        for args in [&small[..], "lifetime tlc-3d", "run tiny --no-cache --workload randread,numjobs=512,number_ios=10"] {
+            let ended = line(kib, args);
+            let said = ended.err.contains("error: ") || ended.err.contains("memory allocation of ");
+            // The loader of the system fails before the program begins.
+            let began = said || !ended.err.is_empty() || ended.code == Some(0);
+            if began && !ended.err.contains("shared librar") {
+                assert!(matches!(ended.code, Some(0..=2)), "{kib} KiB, {args}: {:?} {}", ended.code, ended.err);
+                assert!(ended.code == Some(0) || said, "{kib} KiB, {args}: {}", ended.err);
+                refused += u32::from(said);
+            }
+        }
+    }
+    assert!(refused > 0);
+}
+
+#[test]
+fn a_scheme_that_changes_nothing_is_said() {
+    let said = |device: &str, scheme: &str| {
+        let job = ["--workload", "randread,bs=4k,number_ios=100", "--precondition", "none", "--json"];
+        let args = [&["run", device, "--scheme", scheme][..], &job].concat();
+        let s = summary(&tailcut(&args).ok());
+        let warnings = s["warnings"].as_array().unwrap().clone();
+        let all = warnings.iter().map(|w| w.as_str().unwrap().to_string());
+        all.filter(|w| w.contains("changes nothing")).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        said("tiny", "baseline,fifo,rps"),
+        ["scheme `fifo` changes nothing on tiny: all its values are the device's own"]
+    );
+    assert_eq!(said("z-ssd-artifact", "baseline"), [""; 0]);
+    assert_eq!(said("tiny", "rps+es"), [""; 0]);
+}
+
+/// A trace that writes little says how much of the drive its own writes age.
+#[test]
+fn a_trace_smaller_than_the_drive_says_how_it_ages() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = |name: &str, op: &str, requests: u64| {
+        let file = dir.path().join(name);
+        let line = |i: u64| format!("1,{op},{},65536,{}\n", i * 65536 % (400 << 20), 1000 * i);
+        std::fs::write(&file, (0..requests).map(line).collect::<String>()).unwrap();
+        file.to_str().unwrap().to_string()
+    };
+    let line = |file: &str, more: &[&str]| {
+        let out = tailcut(&[&["run", "tiny", "--workload", file][..], more].concat()).ok();
+        out.lines().find(|l| l.starts_with("precondition")).unwrap().to_string()
+    };
+    let little = trace("little.csv", "W", 160);
+    let said = line(&little, &[]);
+    assert!(said.contains("as the workload writes, lap after lap (10 MiB a lap, 2.5 % of what is filled;"), "{said}");
+    assert!(said.contains("age.overwrites = \"uniform\""), "{said}");
+    let said = line(&little, &["--set", "age.overwrites=uniform"]);
+    assert!(said.contains("at random, a mapping unit at a time (age.overwrites) (by default"), "{said}");
+    let said = line(&trace("much.csv", "W", 8000), &[]);
+    assert!(said.contains("as the workload writes (by default"), "{said}");
+    let said = line(&trace("reads.csv", "R", 160), &["--precondition", "steady"]);
+    assert!(said.contains("at random, 4 KiB at a time, since the trace writes nothing (as asked)"), "{said}");
+}
