@@ -86,8 +86,7 @@ pub fn failed_allocations_are_errors() {
     {
         let always = std::sync::Arc::new(true.into());
         // Without a handler the program ends by the signal.
-        let _ =
-            signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 1, always);
+        let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 1, always);
     }
 }
 

@@ -168,14 +168,19 @@ fn a_full_disk_is_said_by_every_command_that_writes() {
     };
     let job = "run tiny --json --workload randwrite,bs=4k,number_ios=1000";
     let ended = limited(&at("cache"), job);
-    assert!(ended.err.contains("warning: cannot store the aged state in"), "{}", ended.err);
+    assert!(ended.err.contains("warning: baseline: cannot store the aged state in"), "{}", ended.err);
     let digest = digests(&summary(&ended.ok()));
     assert_eq!(files(&at("cache")), [""; 0]);
     assert_eq!(digests(&summary(&limited(&at("cache"), &format!("{job} --no-cache")).ok())), digest);
 
     let snapshot = at("my.snap");
     let ended = limited(&at("cache"), &format!("{job} --snapshot '{}'", snapshot.display()));
-    assert!(ended.code == Some(1) && ended.err.contains("error: ") && ended.err.contains("my.snap"), "{}", ended.err);
+    assert!(
+        ended.code == Some(2) && ended.err.contains("error: ") && ended.err.contains("my.snap"),
+        "{}",
+        ended.err
+    );
+    assert!(!snapshot.exists());
 
     // A trace that fills the file, over one that is kept.
     let trace = at("t.csv");
@@ -197,14 +202,16 @@ fn a_full_disk_is_said_by_every_command_that_writes() {
         &format!("reproduce atc19/fig4 --quick --no-cache --report '{}'", report.display()),
     );
     assert!(ended.code == Some(1) && ended.err.contains("cannot write"), "{:?} {}", ended.code, ended.err);
-    let left: Vec<String> = files(dir.path()).into_iter().filter(|f| f != "cache" && f != "figures").collect();
+    let left: Vec<String> =
+        files(dir.path()).into_iter().filter(|f| f != "cache" && f != "figures").collect();
     assert_eq!(left, ["kept", "t.csv"]);
 }
 
 /// What goes through a pipe whose reader leaves ends without a panic, and with code 0.
 #[test]
 fn a_reader_that_leaves_ends_every_command_quietly() {
-    for command in ["show keys", "show config tiny", "show policies", "reproduce --list", "man", "run --help"] {
+    for command in ["show keys", "show config tiny", "show policies", "reproduce --list", "man", "run --help"]
+    {
         let ended = shell(&format!("(tailcut {command}; echo code $? >&2) | true"));
         assert!(ended.err.contains("code 0"), "{command}: {}", ended.err);
         assert!(!ended.err.contains("panicked"), "{command}: {}", ended.err);

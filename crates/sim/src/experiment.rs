@@ -2,9 +2,9 @@
 
 use crate::cache::Locks;
 use crate::host::{Host, RunError};
+use crate::machine::{address_bytes, address_limit};
 use crate::measure::{MeasureError, MeasureOptions, RunOutcome, Sink, SinkError, measure, measured_from};
 use crate::precondition::{Past, PastError, PastKind, Preconditioned, Snapshots, free_extents, is_uniform};
-use crate::machine::{address_bytes, address_limit};
 use crate::threads::on_threads;
 use crate::timeline::{Covered, Recorder, Tracks, Window};
 use crate::watch::Watch;
@@ -19,8 +19,8 @@ use tailcut_units::{SimTime, Span};
 use tailcut_workload::trace::TraceCounts;
 use tailcut_workload::{JobInfo, Source, Workload, WorkloadError, WorkloadSpec};
 
-/// The address space that a run needs beside its drives, in bytes: results, trace and output.
-const BESIDE_DRIVES: u64 = 16 << 20;
+/// The address space that a run needs at least beside its drive, in bytes: results, workload and output.
+const BESIDE_DRIVE: u64 = 24 << 20;
 
 /// A scheme with its resolved configuration.
 #[derive(Clone, Debug)]
@@ -239,7 +239,7 @@ impl Experiment<'_> {
     fn fits_memory(&self, drive: u64) -> Result<(), ExperimentError> {
         let at_once = self.threads.min(self.schemes.len() * self.runs as usize).max(1);
         let Some((limit, now)) = address_limit().zip(address_bytes()) else { return Ok(()) };
-        let need = now.saturating_add(drive.saturating_mul(at_once as u64)).saturating_add(BESIDE_DRIVES);
+        let need = now.saturating_add(drive.saturating_add(BESIDE_DRIVE).saturating_mul(at_once as u64));
         if need <= limit {
             return Ok(());
         }

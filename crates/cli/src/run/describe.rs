@@ -77,7 +77,9 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
 fn overwritten(experiment: &Experiment, plan: &Plan) -> String {
     let info = experiment.workload.trace().and_then(|t| t.info.as_ref());
     let own = match info {
-        Some(info) if info.writes == 0 => "at random, 4 KiB at a time, since the trace writes nothing".to_string(),
+        Some(info) if info.writes == 0 => {
+            "at random, 4 KiB at a time, since the trace writes nothing".to_string()
+        }
         Some(info) if info.write_bytes < plan.filled => format!(
             "as the workload writes, lap after lap ({} a lap, {} of what is filled; age.overwrites = \"uniform\" overwrites \
              all of it)",

@@ -77,9 +77,8 @@ fn zones_are_other_events_and_completions_alone_are_said() {
 /// The FLUSH comes at the time of its request and before it, also among requests that are sorted.
 #[test]
 fn a_flush_before_a_request_is_a_flush() {
-    let line = |rwbs: &str, sector: u64, at: u64| {
-        format!("259,0 1 1 0.{at:09} 1000 Q {rwbs} {sector} + 8 [jbd2]\n")
-    };
+    let line =
+        |rwbs: &str, sector: u64, at: u64| format!("259,0 1 1 0.{at:09} 1000 Q {rwbs} {sector} + 8 [jbd2]\n");
     let text = line("WS", 0, 10) + &line("FWFS", 8, 30) + &line("FWS", 16, 20) + &line("R", 24, 40);
     let all: Vec<_> = records(text.as_bytes()).unwrap();
     let got: Vec<_> = all.iter().map(|r| (r.time, r.op, r.offset / 512)).collect();
