@@ -230,7 +230,7 @@ fn too_little_address_space_ends_in_words() {
     for needle in ["4 at a time", "MiB of address space", "this process may have", "ulimit -v", "--threads"] {
         assert!(ended.err.contains(needle), "{}", ended.err);
     }
-    line(fits + (96 << 10), &format!("{} {job}", many.replace("--threads 4", "--threads 1"))).ok();
+    line(fits + (96 << 10), &format!("{} {job}", many.replace("--runs 4 --threads 4", ""))).ok();
     // The map alone does not fit.
     let ended = line(fits, &format!("run mqsim-default {job}"));
     assert_eq!(ended.code, Some(2), "{}", ended.err);
