@@ -225,12 +225,12 @@ fn too_little_address_space_ends_in_words() {
     let fits = fits.expect("a run of `tiny` fits 640 MiB");
     // More runs at a time need more.
     let many = "run mqsim-e --runs 4 --threads 4 --json";
-    let ended = line(fits + (96 << 10), &format!("{many} {job}"));
+    let ended = line(fits + (192 << 10), &format!("{many} {job}"));
     assert_eq!(ended.code, Some(1), "{}", ended.err);
     for needle in ["4 at a time", "MiB of address space", "this process may have", "ulimit -v", "--threads"] {
         assert!(ended.err.contains(needle), "{}", ended.err);
     }
-    line(fits + (96 << 10), &format!("{} {job}", many.replace("--runs 4 --threads 4", ""))).ok();
+    line(fits + (192 << 10), &format!("{} {job}", many.replace("--runs 4 --threads 4", ""))).ok();
     // The map alone does not fit.
     let ended = line(fits, &format!("run mqsim-default {job}"));
     assert_eq!(ended.code, Some(2), "{}", ended.err);
