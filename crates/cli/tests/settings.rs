@@ -237,7 +237,7 @@ fn too_little_address_space_ends_in_words() {
     assert!(ended.err.contains("GB of address space (`ulimit -v` may limit it)"), "{}", ended.err);
     // Below that, whatever does not fit.
     let mut refused = 0;
-    for kib in (1..16).map(|n| fits * n / 16) {
+    for kib in (1..6).map(|n| fits * n / 6) {
         for args in [
             &small[..],
             "lifetime tlc-3d",
