@@ -238,11 +238,7 @@ fn too_little_address_space_ends_in_words() {
     // Below that, whatever does not fit.
     let mut refused = 0;
     for kib in (1..6).map(|n| fits * n / 6) {
-        for args in [
-            &small[..],
-            "lifetime tlc-3d",
-            "run tiny --no-cache --workload randread,numjobs=512,number_ios=10",
-        ] {
+        for args in [&small[..], "run tiny --no-cache --workload randread,numjobs=256,number_ios=2"] {
             let ended = line(kib, args);
             let said = ended.err.contains("error: ") || ended.err.contains("memory allocation of ");
             // The loader of the system fails before the program begins.
