@@ -56,7 +56,11 @@ impl From<ConfigError> for CliError {
 
 impl From<WorkloadError> for CliError {
     fn from(e: WorkloadError) -> CliError {
-        if e.is_interrupt() { CliError::Failed(e.to_string()) } else { CliError::Input(e.to_string()) }
+        if e.is_interrupt() || e.is_write() {
+            CliError::Failed(e.to_string())
+        } else {
+            CliError::Input(e.to_string())
+        }
     }
 }
 

@@ -17,6 +17,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     terminal::full_files_are_errors();
     terminal::fit_page();
+    terminal::failed_allocations_are_errors();
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Explain(args) => command::explain::explain(&args),

@@ -102,6 +102,17 @@ pub fn full_files_are_errors() {
     }
 }
 
+/// From now on an allocation that the system refuses (`ulimit -v`) ends the program with code 1, after the line
+/// "memory allocation of N bytes failed", and not by a signal.
+pub fn failed_allocations_are_errors() {
+    #[cfg(unix)]
+    {
+        let always = std::sync::Arc::new(true.into());
+        // Without a handler the program ends by the signal.
+        let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 1, always);
+    }
+}
+
 /// Whether Ctrl-C was pressed.
 pub fn interrupted() -> bool {
     STOP.is_raised()

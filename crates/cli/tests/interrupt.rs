@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{command, files, summary};
+use common::{command, digests, end, files, summary};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -252,4 +252,59 @@ fn a_demonstration_and_lives_stop_with_what_they_have() {
     uses(&child, 0.5);
     let (code, said) = stop(child, Duration::from_millis(300), "INT");
     assert_eq!((code, said.contains("interrupted")), (Some(1), true), "{said}");
+}
+
+/// A run that ends while it stores its aged drive leaves no state that another run would take.
+#[test]
+fn an_aged_drive_is_stored_whole_or_not_at_all() {
+    let args = ["run", "mqsim-default", "--set", "geometry.blocks=192", "--json"];
+    let args = [&args[..], &["--workload", "randwrite,bs=4k,number_ios=1000"]].concat();
+    let dir = tempfile::tempdir().unwrap();
+    let fresh = summary(&end(command(dir.path()).args(&args).arg("--no-cache")).ok());
+    for name in ["TERM", "KILL"] {
+        let mut cut = false;
+        // The file may be whole before the signal comes.
+        for attempt in 0..10 {
+            let cache = dir.path().join(format!("{name}{attempt}"));
+            let mut child = start(&cache, &args);
+            let began = Instant::now();
+            while files(&cache).is_empty() {
+                assert!(child.try_wait().unwrap().is_none() && began.elapsed() < LATE, "it stores nothing");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            signal(&child, name);
+            let status = child.wait().unwrap();
+            let kept = files(&cache);
+            if kept.iter().any(|file| file.starts_with("aged-")) {
+                continue;
+            }
+            cut = true;
+            // SIGTERM lets the run remove what it has begun; after SIGKILL a later run removes it.
+            let (code, left) = if name == "TERM" { (Some(1), 0) } else { (None, 1) };
+            assert_eq!((status.code(), kept.len()), (code, left), "{kept:?}");
+            let again = summary(&end(command(&cache).args(&args)).ok());
+            assert_eq!(digests(&again), digests(&fresh));
+            assert_eq!(files(&cache).iter().filter(|file| file.starts_with("aged-")).count(), 1);
+            break;
+        }
+        assert!(cut, "the file was whole before every SIG{name}");
+    }
+}
+
+/// A report stays as it was until it is replaced by a whole one.
+#[test]
+fn a_report_is_whole_after_every_signal() {
+    let dir = tempfile::tempdir().unwrap();
+    let report = dir.path().join("report.md");
+    let args = ["reproduce", "atc19/fig4", "--no-cache", "--report", report.to_str().unwrap()];
+    let before = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reproduction.md")).unwrap();
+    std::fs::write(&report, &before).unwrap();
+    for name in ["TERM", "KILL"] {
+        let child = start(dir.path(), &args);
+        uses(&child, 1.0);
+        let (code, said) = stop(child, Duration::from_millis(100), name);
+        assert_eq!(code, if name == "TERM" { Some(1) } else { None }, "{said}");
+        assert!(std::fs::read(&report).unwrap() == before, "the report has changed");
+        assert_eq!(files(dir.path()), ["report.md"]);
+    }
 }

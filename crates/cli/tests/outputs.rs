@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Ended, command, end, files, summary, tailcut};
+use common::{Ended, command, digests, end, files, summary, tailcut};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -153,4 +153,67 @@ fn a_folder_with_links_and_pipes_is_refused() {
     tailcut(&["man", "--dir", dir.path().join("man").to_str().unwrap()])
         .refused(&["tailcut-run.1", "a symbolic link"]);
     assert_eq!(std::fs::read_to_string(&mine).unwrap(), "mine");
+}
+
+/// The cache on a full disk costs the stored state and nothing else; `--report` and `trace convert` fail in words and
+/// leave what was there.
+#[test]
+fn a_full_disk_is_said_by_every_command_that_writes() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    // A limit on the size of files stands for the full disk; the unit of the shell is 512 or 1,024 bytes.
+    let limited = |cache: &Path, line: &str| {
+        let line = format!("ulimit -f 4; '{}' {line}", env!("CARGO_BIN_EXE_tailcut"));
+        end(Command::new("sh").args(["-c", &line]).env("TAILCUT_CACHE", cache).stdin(Stdio::null()))
+    };
+    let job = "run tiny --json --workload randwrite,bs=4k,number_ios=1000";
+    let ended = limited(&at("cache"), job);
+    assert!(ended.err.contains("warning: baseline: cannot store the aged state in"), "{}", ended.err);
+    let digest = digests(&summary(&ended.ok()));
+    assert_eq!(files(&at("cache")), [""; 0]);
+    assert_eq!(digests(&summary(&limited(&at("cache"), &format!("{job} --no-cache")).ok())), digest);
+
+    let snapshot = at("my.snap");
+    let ended = limited(&at("cache"), &format!("{job} --snapshot '{}'", snapshot.display()));
+    assert!(
+        ended.code == Some(2) && ended.err.contains("error: ") && ended.err.contains("my.snap"),
+        "{}",
+        ended.err
+    );
+    assert!(!snapshot.exists());
+
+    // A trace that fills the file, over one that is kept.
+    let trace = at("t.csv");
+    let line = |i: u64| format!("1,W,{},4096,{}\n", i * 7919 % 100_000 * 4096, i * i % 1000 + 1000 * i);
+    std::fs::write(&trace, (0..20_000).map(line).collect::<String>()).unwrap();
+    std::fs::write(at("kept"), "kept").unwrap();
+    let convert = |to: &str| {
+        limited(&at("cache"), &format!("trace convert '{}' '{}' --force", trace.display(), at(to).display()))
+    };
+    for to in ["kept", "new"] {
+        let ended = convert(to);
+        assert!(ended.code == Some(1) && ended.err.contains("error: "), "{:?} {}", ended.code, ended.err);
+    }
+    assert_eq!(std::fs::read_to_string(at("kept")).unwrap(), "kept");
+
+    let report = at("report.md");
+    let ended = limited(
+        &at("cache"),
+        &format!("reproduce atc19/fig4 --quick --no-cache --report '{}'", report.display()),
+    );
+    assert!(ended.code == Some(1) && ended.err.contains("cannot write"), "{:?} {}", ended.code, ended.err);
+    let left: Vec<String> =
+        files(dir.path()).into_iter().filter(|f| f != "cache" && f != "figures").collect();
+    assert_eq!(left, ["kept", "t.csv"]);
+}
+
+/// What goes through a pipe whose reader leaves ends without a panic, and with code 0.
+#[test]
+fn a_reader_that_leaves_ends_every_command_quietly() {
+    for command in ["show keys", "show config tiny", "show policies", "reproduce --list", "man", "run --help"]
+    {
+        let ended = shell(&format!("(tailcut {command}; echo code $? >&2) | true"));
+        assert!(ended.err.contains("code 0"), "{command}: {}", ended.err);
+        assert!(!ended.err.contains("panicked"), "{command}: {}", ended.err);
+    }
 }

@@ -34,9 +34,9 @@ fn a_row_is_the_scheme_of_its_name() {
     let said = warnings(&["--scheme", "rps", "--set", "policy.schedule=fifo"]);
     assert!(said.iter().any(|w| w.starts_with("scheme `rps` sets policy.schedule")), "{said:?}");
     // Of reads alone both schemes make the same.
-    let same = ["rps: same result as fifo: nothing was erased in this run"];
-    assert_eq!(warnings(&["--scheme", "fifo,rps", "--set", "policy.gc_victim=greedy"]), same);
-    assert_eq!(warnings(&["--scheme", "fifo,rps"]), same);
+    let same = ["rps: same result as baseline: nothing was erased in this run"];
+    assert_eq!(warnings(&["--scheme", "baseline,rps", "--set", "policy.gc_victim=greedy"]), same);
+    assert_eq!(warnings(&["--scheme", "baseline,rps"]), same);
 }
 
 #[test]
@@ -211,4 +211,90 @@ fn limits_of_the_process_end_in_words() {
         assert_eq!(digests(&summary(&few.out)), digests(&whole));
     }
     assert!(!few.err.contains("panicked"), "{}", few.err);
+}
+
+/// Of the address space, too little for the drive is said with both numbers before anything runs; too little for
+/// anything else ends in a line and code 1, and never by a signal.
+#[cfg(target_os = "linux")]
+#[test]
+fn too_little_address_space_ends_in_words() {
+    let line = |kib: u64, args: &str| {
+        let line = format!("ulimit -v {kib}; exec '{}' {args}", env!("CARGO_BIN_EXE_tailcut"));
+        end(Command::new("sh").args(["-c", &line]).stdin(Stdio::null()))
+    };
+    let job = "--no-cache --workload randread,number_ios=200";
+    let small = format!("run tiny --threads 1 {job}");
+    let fits = (1..40).map(|n| n * 16 << 10).find(|&kib| line(kib, &small).code == Some(0));
+    let fits = fits.expect("a run of `tiny` fits 640 MiB");
+    // More runs at a time need more.
+    let many = "run mqsim-e --runs 4 --threads 4 --json";
+    let ended = line(fits + (192 << 10), &format!("{many} {job}"));
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    for needle in ["4 at a time", "MiB of address space", "this process may have", "ulimit -v", "--threads"] {
+        assert!(ended.err.contains(needle), "{}", ended.err);
+    }
+    line(fits + (192 << 10), &format!("{} {job}", many.replace("--runs 4 --threads 4", ""))).ok();
+    // The map alone does not fit.
+    let ended = line(fits, &format!("run mqsim-default {job}"));
+    assert_eq!(ended.code, Some(2), "{}", ended.err);
+    assert!(ended.err.contains("GB of address space (`ulimit -v` may limit it)"), "{}", ended.err);
+    // Below that, whatever does not fit.
+    let mut refused = 0;
+    for kib in (1..6).map(|n| fits * n / 6) {
+        for args in [&small[..], "run tiny --no-cache --workload randread,numjobs=256,number_ios=2"] {
+            let ended = line(kib, args);
+            let said = ended.err.contains("error: ") || ended.err.contains("memory allocation of ");
+            // The loader of the system fails before the program begins.
+            let began = said || !ended.err.is_empty() || ended.code == Some(0);
+            if began && !ended.err.contains("shared librar") {
+                assert!(
+                    matches!(ended.code, Some(0..=2)),
+                    "{kib} KiB, {args}: {:?} {}",
+                    ended.code,
+                    ended.err
+                );
+                assert!(ended.code == Some(0) || said, "{kib} KiB, {args}: {}", ended.err);
+                refused += u32::from(said);
+            }
+        }
+    }
+    assert!(refused > 0);
+}
+
+#[test]
+fn a_scheme_that_changes_nothing_is_said() {
+    let fifo = "scheme `fifo` changes nothing on tiny: all its values are the device's own";
+    assert_eq!(warnings(&["--scheme", "baseline,fifo,rps"]), [fifo]);
+    // The user's settings are not those of the device.
+    assert_eq!(warnings(&["--scheme", "fifo", "--set", "policy.gc_victim=fifo"]), [fifo]);
+    assert_eq!(warnings(&["--scheme", "baseline,rps+es"]), [""; 0]);
+}
+
+/// A trace that writes little says how much of the drive its own writes age.
+#[test]
+fn a_trace_smaller_than_the_drive_says_how_it_ages() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = |name: &str, op: &str, requests: u64| {
+        let file = dir.path().join(name);
+        let line = |i: u64| format!("1,{op},{},65536,{}\n", i * 65536 % (400 << 20), 1000 * i);
+        std::fs::write(&file, (0..requests).map(line).collect::<String>()).unwrap();
+        file.to_str().unwrap().to_string()
+    };
+    let line = |file: &str, more: &[&str]| {
+        let out = tailcut(&[&["run", "tiny", "--workload", file][..], more].concat()).ok();
+        out.lines().find(|l| l.starts_with("precondition")).unwrap().to_string()
+    };
+    let little = trace("little.csv", "W", 160);
+    let said = line(&little, &[]);
+    assert!(
+        said.contains("as the workload writes, lap after lap (10 MiB a lap, 2.5 % of what is filled;"),
+        "{said}"
+    );
+    assert!(said.contains("age.overwrites = \"uniform\""), "{said}");
+    let said = line(&little, &["--set", "age.overwrites=uniform"]);
+    assert!(said.contains("at random, a mapping unit at a time (age.overwrites) (by default"), "{said}");
+    let said = line(&trace("much.csv", "W", 8000), &[]);
+    assert!(said.contains("as the workload writes (by default"), "{said}");
+    let said = line(&trace("reads.csv", "R", 160), &["--precondition", "steady"]);
+    assert!(said.contains("at random, 4 KiB at a time, since the trace writes nothing (as asked)"), "{said}");
 }

@@ -2,6 +2,7 @@
 
 use crate::cache::Locks;
 use crate::host::{Host, RunError};
+use crate::machine::{address_bytes, address_limit};
 use crate::measure::{MeasureError, MeasureOptions, RunOutcome, Sink, SinkError, measure, measured_from};
 use crate::precondition::{Past, PastError, PastKind, Preconditioned, Snapshots, free_extents, is_uniform};
 use crate::threads::on_threads;
@@ -13,9 +14,13 @@ use std::sync::{Mutex, PoisonError};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Capacity, ConfigProblem};
 use tailcut_core::drive::Drive;
+use tailcut_units::quantity::human_bytes;
 use tailcut_units::{SimTime, Span};
 use tailcut_workload::trace::TraceCounts;
 use tailcut_workload::{JobInfo, Source, Workload, WorkloadError, WorkloadSpec};
+
+/// The address space that a run needs at least beside its drive, in bytes: results, workload and output.
+const BESIDE_DRIVE: u64 = 24 << 20;
 
 /// A scheme with its resolved configuration.
 #[derive(Clone, Debug)]
@@ -115,6 +120,21 @@ pub enum ExperimentError {
         /// The operations that wait, and what they wait for.
         what: String,
     },
+    /// The drives do not fit the address space that the process may have.
+    #[error(
+        "{at_once} at a time, the runs need about {} of address space, and this process may have {} (`ulimit -v`); fewer \
+         --threads need less",
+        human_bytes(*need),
+        human_bytes(*limit)
+    )]
+    Memory {
+        /// The runs at the same time.
+        at_once: usize,
+        /// What they need, in bytes.
+        need: u64,
+        /// What the process may have, in bytes.
+        limit: u64,
+    },
     /// The sink of the requests failed.
     #[error("{0}")]
     Sink(SinkError),
@@ -132,7 +152,10 @@ impl ExperimentError {
 
     /// Whether the cause is the user's input and not the run.
     pub fn is_input(&self) -> bool {
-        !matches!(self, ExperimentError::Stuck { .. } | ExperimentError::Sink(_))
+        !matches!(
+            self,
+            ExperimentError::Stuck { .. } | ExperimentError::Sink(_) | ExperimentError::Memory { .. }
+        )
     }
 }
 
@@ -149,10 +172,15 @@ impl Experiment<'_> {
         let mut warnings: Vec<String> = Vec::new();
         let mut capacities = Vec::new();
         let mut capacity = u64::MAX;
+        // The address space of the largest drive, in bytes.
+        let mut largest = 0;
         for scheme in &self.schemes {
             let refuse = |problem| ExperimentError::Config { scheme: scheme.name.clone(), problem };
             // A whole device, because its policies check the configuration too.
+            let before = address_bytes();
             let device = Drive::new(&scheme.config, self.seed, ()).map_err(refuse)?;
+            let taken = address_bytes().zip(before).map_or(0, |(now, before)| now.saturating_sub(before));
+            largest = largest.max(taken);
             for warning in device.warnings() {
                 // Schemes on one drive share most warnings.
                 if !warnings.contains(warning) {
@@ -167,6 +195,7 @@ impl Experiment<'_> {
                 capacity = capacity.min(bytes);
             }
         }
+        self.fits_memory(largest)?;
         let fill = self.schemes.iter().map(|s| s.config.age.fill).fold(1.0, f64::min);
         let trace_region = (capacity as f64 * fill) as u64 / 4096 * 4096;
         let workload = self.workload.open(capacity, trace_region, self.seed)?;
@@ -203,6 +232,18 @@ impl Experiment<'_> {
             runtime: runtime(&infos),
             warnings,
         })
+    }
+
+    /// Check that the drives of the runs at the same time, none larger than `drive` bytes, fit the address space that
+    /// this process may have. Without the check the first allocation that fails ends the program.
+    fn fits_memory(&self, drive: u64) -> Result<(), ExperimentError> {
+        let at_once = self.threads.min(self.schemes.len() * self.runs as usize).max(1);
+        let Some((limit, now)) = address_limit().zip(address_bytes()) else { return Ok(()) };
+        let need = now.saturating_add(drive.saturating_add(BESIDE_DRIVE).saturating_mul(at_once as u64));
+        if need <= limit {
+            return Ok(());
+        }
+        Err(ExperimentError::Memory { at_once, need, limit })
     }
 
     /// Run every scheme as many times as asked, several runs at a time. Results are by

@@ -40,6 +40,19 @@ pub fn rss_bytes() -> Option<u64> {
     status_bytes("VmRSS:")
 }
 
+/// The address space that this process has now, in bytes, if the system reports it.
+pub fn address_bytes() -> Option<u64> {
+    status_bytes("VmSize:")
+}
+
+/// The address space that this process may have (`ulimit -v`), in bytes, if it is limited.
+pub fn address_limit() -> Option<u64> {
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let line = limits.lines().find_map(|l| l.strip_prefix("Max address space"))?;
+    // The soft limit comes first; `unlimited` is no number.
+    line.split_whitespace().next()?.parse().ok()
+}
+
 /// The page faults of this process so far, if the system reports them.
 pub fn page_faults() -> Option<u64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;

@@ -111,6 +111,11 @@ impl WorkloadError {
     pub fn is_interrupt(&self) -> bool {
         matches!(self, WorkloadError::Trace(e) if matches!(**e, TraceError::Interrupted { .. }))
     }
+
+    /// Whether a file could not be written, which is no fault of the input.
+    pub fn is_write(&self) -> bool {
+        matches!(self, WorkloadError::Trace(e) if matches!(**e, TraceError::Io { action: "write", .. }))
+    }
 }
 
 impl From<TraceError> for WorkloadError {

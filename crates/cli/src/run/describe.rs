@@ -64,7 +64,9 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
     let what = match plan.past {
         PastKind::None => "none: the drive is empty".to_string(),
         PastKind::Sequential => format!("sequential: {filled} filled once, in order"),
-        PastKind::Steady => format!("steady: {filled} filled, then overwritten {}", overwritten(experiment)),
+        PastKind::Steady => {
+            format!("steady: {filled} filled, then overwritten {}", overwritten(experiment, plan))
+        }
         PastKind::Scattered => {
             let level = |s: &SchemeSpec| s.config.age.free.map_or(String::new(), |level| level.to_string());
             let free = alike_or_each(experiment, level);
@@ -78,12 +80,24 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
 }
 
 /// How a filled drive is overwritten to reach its steady state, in words.
-fn overwritten(experiment: &Experiment) -> String {
-    let way = |uniform: bool| match uniform {
-        false => "as the workload writes",
-        true => "at random, a mapping unit at a time (age.overwrites)",
+fn overwritten(experiment: &Experiment, plan: &Plan) -> String {
+    let info = experiment.workload.trace().and_then(|t| t.info.as_ref());
+    let own = match info {
+        Some(info) if info.writes == 0 => {
+            "at random, 4 KiB at a time, since the trace writes nothing".to_string()
+        }
+        Some(info) if info.write_bytes < plan.filled => format!(
+            "as the workload writes, lap after lap ({} a lap, {} of what is filled; age.overwrites = \"uniform\" overwrites \
+             all of it)",
+            human_bytes(info.write_bytes),
+            percent(info.write_bytes as f64, plan.filled as f64),
+        ),
+        _ => "as the workload writes".to_string(),
     };
-    alike_or_each(experiment, |s| way(is_uniform(experiment.workload, &s.config)).to_string())
+    alike_or_each(experiment, |s| match is_uniform(experiment.workload, &s.config) {
+        true => "at random, a mapping unit at a time (age.overwrites)".to_string(),
+        false => own.clone(),
+    })
 }
 
 /// A property of the schemes: once if all schemes share it, else by scheme.

@@ -11,6 +11,9 @@ use tailcut_report::text::percent;
 use tailcut_sim::{Experiment, PastKind, Plan};
 use tailcut_units::quantity::human_bytes;
 
+/// The scheme that changes nothing on any device.
+const BASELINE: &str = "baseline";
+
 /// The lines about the configuration of the schemes.
 ///
 /// # Errors
@@ -27,6 +30,13 @@ pub fn of_schemes(args: &RunArgs, resolved: &[(String, Resolved)]) -> Result<Vec
         let none: [&str; 0] = [];
         // A drive that is whole only with these layers has no other to compare with.
         if let Ok(scheme) = resolve(&args.device, &[name], &none, &none) {
+            let device = resolve(&args.device, &[BASELINE], &none, &none);
+            if name != BASELINE && device.is_ok_and(|d| d.config == scheme.config) {
+                say(format!(
+                    "scheme `{name}` changes nothing on {}: all its values are the device's own",
+                    args.device
+                ));
+            }
             for (key, was, is) in replaced(&scheme, with) {
                 let by = layer_of(with, &key);
                 let what = format!("scheme `{name}` sets {key} to {was}, and {by} replaces it with {is}");

@@ -34,7 +34,11 @@ impl<T: Pod> BigArray<T> {
         if bytes == 0 {
             return Ok(BigArray { start: NonNull::dangling(), len: 0, in_file: false, memory: None });
         }
-        let map = MmapOptions::new().len(bytes).map_anon()?;
+        let map = MmapOptions::new().len(bytes).map_anon().map_err(|e| {
+            let gb = bytes as f64 / 1e9;
+            let what = format!("{gb:.2} GB of address space (`ulimit -v` may limit it): {e}");
+            std::io::Error::new(e.kind(), what)
+        })?;
         // Small arrays would waste a huge page. If the kernel refuses huge pages, only speed is
         // lost.
         #[cfg(target_os = "linux")]

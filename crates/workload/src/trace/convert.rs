@@ -54,7 +54,8 @@ pub fn convert(
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let write = |source| TraceError::Io { file: output.display().to_string(), action: "write", source };
+    let failed = |action, source| TraceError::Io { file: output.display().to_string(), action, source };
+    let write = |source| failed("write", source);
     let mut builder = tempfile::Builder::new();
     builder.prefix(".tailcut-trace-");
     #[cfg(unix)]
@@ -64,7 +65,7 @@ pub fn convert(
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    let mut file = builder.tempfile_in(directory).map_err(write)?;
+    let mut file = builder.tempfile_in(directory).map_err(|source| failed("create", source))?;
     let converted = fill(reader, touched.and_then(|t| t.dense).as_deref(), &mut file, write)?;
     file.as_file().sync_all().map_err(write)?;
     file.persist(output).map_err(|e| write(e.error))?;

@@ -5,6 +5,7 @@ use super::fields::trim;
 use super::options::TimeUnit;
 use super::record::{Raw, Record, TraceCounts};
 use super::stream::{ByteStream, LINE_MAX};
+use tailcut_units::HostOp;
 
 /// Records per batch: small enough to stay in the first-level cache.
 pub(crate) const BATCH: usize = 512;
@@ -26,9 +27,23 @@ pub(crate) struct Batch {
     pub ended: bool,
 }
 
+impl Batch {
+    /// Append a request, and before it the FLUSH that it asks for, at the same time.
+    #[inline]
+    fn push(&mut self, place: u64, (flushed, record): (bool, Record)) {
+        if flushed {
+            let record = Record { op: HostOp::Flush, offset: 0, bytes: 0, ..record };
+            self.entries.push(Entry { record, place });
+        }
+        self.entries.push(Entry { record, place });
+    }
+}
+
 /// The kind of one line or binary record.
 pub(crate) enum Parsed {
     Request(Raw),
+    /// A request with a flush before it (preflush): two requests, the first of them a FLUSH.
+    Flushed(Raw),
     /// A comment, header or summary.
     Comment,
     /// An event or command that is not a request, or not of the kind that is replayed.
@@ -40,7 +55,7 @@ pub(crate) type Outcome = Result<Parsed, Box<Reason>>;
 
 /// The decoder of a format.
 pub(crate) trait Decoder: Send {
-    /// Append up to [`BATCH`] records; set `ended` or `error` when there is no more.
+    /// Append up to [`BATCH`] records, or one more if the last has a flush before it; set `ended` or `error` when there is no more.
     fn decode(&mut self, input: &mut ByteStream, batch: &mut Batch, counts: &mut TraceCounts);
     /// The name of a place in messages.
     fn place(&self, at: u64) -> Place;
@@ -150,7 +165,7 @@ impl<P: LineParser> Lines<P> {
         line: &[u8],
         whole: bool,
         counts: &mut TraceCounts,
-    ) -> Result<Option<Record>, Box<Reason>> {
+    ) -> Result<Option<(bool, Record)>, Box<Reason>> {
         let line = trim(line);
         if line.is_empty() {
             counts.blank += 1;
@@ -170,7 +185,8 @@ impl<P: LineParser> Lines<P> {
             return Ok(None);
         }
         let record = match self.parser.parse(line)? {
-            Parsed::Request(raw) => Some(raw.check()?),
+            Parsed::Request(raw) => Some((false, raw.check()?)),
+            Parsed::Flushed(raw) => Some((true, raw.check()?)),
             Parsed::Comment => {
                 counts.comments += 1;
                 None
@@ -214,7 +230,7 @@ impl<P: LineParser> Decoder for Lines<P> {
             }
             match self.parse(line, whole, counts) {
                 Ok(None) => {}
-                Ok(Some(record)) => batch.entries.push(Entry { record, place: self.number }),
+                Ok(Some(record)) => batch.push(self.number, record),
                 Err(reason) => {
                     let reason = if whole { reason } else { Box::new(Reason::AtEnd(reason)) };
                     batch.error = Some(self.fail(input.file(), reason));
@@ -282,7 +298,8 @@ impl<P: RecordParser> Decoder for Records<P> {
                 None => Err(Box::new(Reason::CutRecord { have: bytes.len(), need })),
             };
             let record = match parsed {
-                Ok(Parsed::Request(raw)) => raw.check().map(Some),
+                Ok(Parsed::Request(raw)) => raw.check().map(|record| Some((false, record))),
+                Ok(Parsed::Flushed(raw)) => raw.check().map(|record| Some((true, record))),
                 Ok(Parsed::Comment) => {
                     counts.comments += 1;
                     Ok(None)
@@ -294,7 +311,7 @@ impl<P: RecordParser> Decoder for Records<P> {
                 Err(reason) => Err(reason),
             };
             match record {
-                Ok(Some(record)) => batch.entries.push(Entry { record, place: at }),
+                Ok(Some(record)) => batch.push(at, record),
                 Ok(None) => {}
                 Err(reason) => {
                     let file = input.file().into();

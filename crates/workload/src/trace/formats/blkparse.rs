@@ -5,8 +5,9 @@
 //! If the first 1,000 lines hold Q events (queued) and no D events, the Q events are
 //! replayed. All other events are counted and skipped, as is the summary at the end. If far
 //! more requests were queued than issued, a warning says that the file is not complete. In
-//! rwbs, D means a discard, R a read, W a write and F alone a flush; a write with a preflush
-//! is a write. The device is major × 2^20 + minor.
+//! rwbs, D means a discard, R a read, W a write and F alone a flush. A request with a flush before
+//! it (`FWS`) is two: a FLUSH and the request, both at its time. Forced unit access is counted and
+//! left out. The device is major × 2^20 + minor.
 
 use super::{Format, fiu::linux_device};
 use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed, sample_lines};
@@ -63,7 +64,7 @@ struct Events {
     merged: u64,
     issued: u64,
     completed: u64,
-    /// Requests replayed without the flush before them, and without force unit access.
+    /// Requests with a flush before them, and those replayed without their force unit access.
     preflushes: u64,
     forced: u64,
 }
@@ -125,6 +126,24 @@ fn rwbs(text: &[u8]) -> Result<Rwbs, Box<Reason>> {
     Ok(Rwbs { op, preflush, fua: modifiers.contains(&b'F') })
 }
 
+/// What becomes of requests with a flush before them and of forced unit access.
+pub(super) fn special(preflushes: u64, forced: u64) -> [Option<String>; 2] {
+    [
+        (preflushes > 0).then(|| {
+            format!(
+                "{preflushes} requests had a flush before them (preflush): a FLUSH is issued with each, and the request does \
+                 not wait for it"
+            )
+        }),
+        (forced > 0).then(|| {
+            format!(
+                "{forced} requests had forced unit access (FUA): they are replayed without it, as if the drive's buffer \
+                 survived a power cut"
+            )
+        }),
+    ]
+}
+
 impl LineParser for Blkparse {
     #[inline]
     fn parse(&mut self, line: &[u8]) -> Outcome {
@@ -178,7 +197,8 @@ impl LineParser for Blkparse {
         }
         self.events.preflushes += u64::from(preflush);
         self.events.forced += u64::from(fua);
-        Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
+        let request = Raw { time, device, offset, bytes, op };
+        Ok(if preflush { Parsed::Flushed(request) } else { Parsed::Request(request) })
     }
 
     /// An event ends with `[process]` or, after a completion, with `[error]`; an unplug ends
@@ -203,12 +223,7 @@ impl LineParser for Blkparse {
                  records by default (no `-a complete`)"
             ));
         }
-        let plain = (preflushes + forced > 0).then(|| {
-            format!(
-                "{preflushes} requests had a flush before them and {forced} forced unit access (rwbs F): they are \
-                 replayed without"
-            )
-        });
+        let [flushed, plain] = special(preflushes, forced);
         let waiting = queued.saturating_sub(merged);
         let lost = (self.wanted == b'D' && waiting > issued.saturating_mul(2).saturating_add(QUEUED_MIN))
             .then(|| {
@@ -217,7 +232,7 @@ impl LineParser for Blkparse {
                  the file is truncated, or events were lost; requests that were not issued are not replayed"
                 )
             });
-        let all: Vec<String> = [plain, lost].into_iter().flatten().collect();
+        let all: Vec<String> = [flushed, plain, lost].into_iter().flatten().collect();
         (!all.is_empty()).then(|| all.join("; "))
     }
 }

@@ -6,7 +6,7 @@
 //! for the text of blkparse, D events (issued to the driver) are replayed, or Q events (queued) if
 //! there is no D event in the first 256 KiB.
 
-use super::Format;
+use super::{Format, blkparse::special};
 use crate::trace::decode::{Outcome, Parsed, RecordParser, Records, le_u16, le_u32, le_u64};
 use crate::trace::detect::Looks;
 use crate::trace::error::Reason;
@@ -30,7 +30,7 @@ pub(crate) static FORMAT: Format = Format {
         } else {
             "D events; `blkparse -d FILE` puts the files of all processors together"
         };
-        Box::new(Records(Blktrace { unit, wanted, completed: 0, wanted_seen: 0, forced: 0 }))
+        Box::new(Records(Blktrace { unit, wanted, completed: 0, wanted_seen: 0, preflushes: 0, forced: 0 }))
     },
 };
 
@@ -55,6 +55,7 @@ struct Blktrace {
     wanted: u32,
     completed: u64,
     wanted_seen: u64,
+    preflushes: u64,
     forced: u64,
 }
 
@@ -110,13 +111,16 @@ impl RecordParser for Blktrace {
             _ if action & WRITE != 0 => HostOp::Write,
             _ => HostOp::Read,
         };
-        self.forced += u64::from(bytes > 0 && action & (FUA | FLUSH) != 0);
+        let preflush = bytes > 0 && action & FLUSH != 0;
+        self.preflushes += u64::from(preflush);
+        self.forced += u64::from(bytes > 0 && action & FUA != 0);
         let time = le_u64(head, 8);
         let time = time
             .checked_mul(self.unit)
             .ok_or_else(|| crate::trace::record::too_large("time", time, u64::MAX / self.unit))?;
         let offset = sectors("sector", le_u64(head, 16))?;
-        Ok(Parsed::Request(Raw { time, device: le_u32(head, 36), offset, bytes, op }))
+        let request = Raw { time, device: le_u32(head, 36), offset, bytes, op };
+        Ok(if preflush { Parsed::Flushed(request) } else { Parsed::Request(request) })
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -126,12 +130,7 @@ impl RecordParser for Blktrace {
                 self.completed
             )
         });
-        let forced = (self.forced > 0).then(|| {
-            format!(
-                "{} requests had a flush before them or forced unit access: they are replayed without",
-                self.forced
-            )
-        });
-        only.into_iter().chain(forced).collect()
+        let special = special(self.preflushes, self.forced);
+        only.into_iter().chain(special.into_iter().flatten()).collect()
     }
 }

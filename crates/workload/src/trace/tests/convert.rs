@@ -51,7 +51,7 @@ fn a_failed_conversion_leaves_nothing_behind() {
     let nowhere = dir.path().join("missing").join("out");
     assert!(matches!(
         convert(&from, &nowhere, &TraceOptions::default()),
-        Err(TraceError::Io { action: "write", .. })
+        Err(TraceError::Io { action: "create", .. })
     ));
 }
 

@@ -68,12 +68,29 @@ fn zones_are_other_events_and_completions_alone_are_said() {
     let said = message(&(line("C", "W", 1) + &line("C", "R", 2)));
     assert!(said.contains("2 completions (C) only") && said.contains("D (issued) or Q (queued)"), "{said}");
     let i = info_text(&(line("D", "FWFS", 1) + &line("D", "FN", 2)));
-    assert_eq!((i.writes, i.flushes), (1, 1));
+    assert_eq!((i.writes, i.flushes, i.requests, i.counts.lines), (1, 2, 3, 2));
+    let [said] = &i.counts.warnings[..] else { panic!("{:?}", i.counts) };
     assert!(
-        i.counts.warnings[0].contains("1 requests had a flush before them and 1 forced"),
-        "{:?}",
-        i.counts
+        said.contains("1 requests had a flush before them") && said.contains("a FLUSH is issued"),
+        "{said}"
     );
+    assert!(said.contains("1 requests had forced unit access"), "{said}");
+}
+
+/// The FLUSH comes at the time of its request and before it, also among requests that are sorted.
+#[test]
+fn a_flush_before_a_request_is_a_flush() {
+    let line =
+        |rwbs: &str, sector: u64, at: u64| format!("259,0 1 1 0.{at:09} 1000 Q {rwbs} {sector} + 8 [jbd2]\n");
+    let text = line("WS", 0, 10) + &line("FWFS", 8, 30) + &line("FWS", 16, 20) + &line("R", 24, 40);
+    let all: Vec<_> = records(text.as_bytes()).unwrap();
+    let got: Vec<_> = all.iter().map(|r| (r.time, r.op, r.offset / 512)).collect();
+    let wanted =
+        [(0, Write, 0), (10, Flush, 0), (10, Write, 16), (20, Flush, 0), (20, Write, 8), (30, Read, 24)];
+    assert_eq!(got, wanted);
+    // A request that cannot be used takes its FLUSH with it.
+    let bad = line("WS", 0, 10) + "259,0 1 1 0.000000020 1000 Q FWS 8 + 99999999999 [jbd2]\n";
+    assert!(records(bad.as_bytes()).is_err());
 }
 
 #[test]
@@ -159,6 +176,12 @@ fn blktrace_is_read_in_its_binary_format() {
     );
     let said = records(&all[..all.len() - 5]).unwrap_err().to_string();
     assert!(said.contains("byte 298") && said.contains("inside a record: 43 of its 48"), "{said}");
+    // A flush before a write is a FLUSH, and forced unit access is said.
+    let forced = blktrace(100, 16, 4096, write | flush | 1 << 31 | 7, b"");
+    let got: Vec<_> = records(&forced).unwrap().iter().map(|r| (r.op, r.bytes)).collect();
+    assert_eq!(got, [(Flush, 0), (Write, 4096)]);
+    let i = info_of(reader(&forced, &TraceOptions::default()).unwrap()).unwrap();
+    assert_eq!((i.counts.lines, i.counts.warnings.len()), (1, 2), "{:?}", i.counts);
     let said = records(&blktrace(900, 16, 4096, read | 8, b"")).unwrap_err().to_string();
     assert!(said.contains("1 completions (C) only"), "{said}");
 }
