@@ -224,7 +224,7 @@ fn too_little_address_space_ends_in_words() {
     };
     let job = "--no-cache --workload randread,number_ios=200";
     let small = format!("run tiny --threads 1 {job}");
-    let fits = (1..40).map(|n| n * 16 << 10).find(|&kib| line(kib, &small).code == Some(0));
+    let fits = (1..40).map(|n| (n * 16) << 10).find(|&kib| line(kib, &small).code == Some(0));
     let fits = fits.expect("a run of `tiny` fits 640 MiB");
     // More runs at a time need more.
     let many = "run mqsim-e --runs 4 --threads 4 --json";
