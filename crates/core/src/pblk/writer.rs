@@ -240,14 +240,14 @@ impl Writer {
         self.taken[position as usize] = taken;
     }
 
-    /// Whether a unit of a line has its place on a LUN position, and its program has not ended.
-    pub fn is_under_way(&self, line: u32, unit: u32, position: u32) -> bool {
+    /// The units under way that may be for a LUN: the one that it programs, and those that wait for LUNs.
+    pub fn under_way(&self, position: u32) -> impl Iterator<Item = &Unit> {
         let waiting = self.lanes.iter().filter_map(|lane| match lane.step {
             Step::Submit(id) => Some(id),
             _ => None,
         });
-        let mut ids = waiting.chain([self.programs[position as usize]].into_iter().filter(|&id| id != NONE));
-        ids.any(|id| (self.units[id].line, self.units[id].unit) == (line, unit))
+        let programs = Some(self.programs[position as usize]).filter(|&id| id != NONE);
+        waiting.chain(programs).map(|id| &self.units[id])
     }
 
     /// The line that takes data of users. It alone has strides.
@@ -490,7 +490,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     fn submit_unit(&mut self, heat: Heat, id: u32) -> bool {
         let unit = self.state.writer.units[id];
         let position = self.shape.position_of(unit.unit);
-        if !self.take_lun(heat, position, unit.class()) {
+        if !self.take_lun(Chunk { heat, position }, unit.class()) {
             return false;
         }
         let occupant = match unit.content {

@@ -7,7 +7,7 @@ use super::strides::Strides;
 use crate::medium::Medium;
 use crate::observer::{Observer, RingWait};
 use crate::pblk::drive::Pblk;
-use crate::pblk::ring::Heat;
+use crate::pblk::writer::Chunk;
 use crate::policy::write_gate::{Covered, GateRules};
 use serde::{Deserialize, Serialize};
 
@@ -28,8 +28,8 @@ pub(in super::super) enum Class {
 /// A program or erase that waits at the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Waiting {
-    /// Its LUN position, whose semaphore it has.
-    position: u32,
+    /// What it writes or erases. It has the semaphore of that LUN.
+    chunk: Chunk,
     /// Whether it has its place in the stride, and waits for reads alone.
     has_place: bool,
 }
@@ -145,19 +145,19 @@ impl Gate {
 
     /// Places in a stride of what waits for reads alone.
     fn places(&self, strides: &Strides, stride: u32) -> u32 {
-        let here = |w: &&Waiting| w.has_place && strides.stride_of(w.position) == stride;
+        let here = |w: &&Waiting| w.has_place && strides.stride_of(w.chunk.position) == stride;
         self.waiting.iter().flatten().filter(here).count() as u32
     }
 
-    /// Whether the other lane waits at the gate with the semaphore of a LUN.
-    fn has_semaphore_besides(&self, heat: Heat, position: u32) -> bool {
-        self.waiting[1 - heat as usize].is_some_and(|waiting| waiting.position == position)
+    /// Whether the other lane waits at the gate with the semaphore of a chunk's LUN.
+    fn is_taken_by_other(&self, chunk: Chunk) -> bool {
+        self.waiting[1 - chunk.heat as usize].is_some_and(|waiting| waiting.chunk.position == chunk.position)
     }
 
     /// Let a program or erase pass, or let it wait. What waits has its LUN's semaphore to itself.
-    fn lets_pass(&mut self, rules: &GateRules, heat: Heat, position: u32, class: Class, now: u64) -> bool {
+    fn lets_pass(&mut self, rules: &GateRules, chunk: Chunk, class: Class, now: u64) -> bool {
         self.turn_window(now, rules.off_below);
-        let lane = heat as usize;
+        let (lane, position) = (chunk.heat as usize, chunk.position);
         let Some(strides) = self.strides.filter(|strides| position < strides.used()) else {
             // Lines that had strides there are still read.
             self.marked[position as usize] = true;
@@ -170,7 +170,7 @@ impl Gate {
         if has_place || covered && !self.is_open {
             if !has_place {
                 self.marked[position as usize] |= rules.marks_early;
-                self.waiting[lane] = Some(Waiting { position, has_place: false });
+                self.waiting[lane] = Some(Waiting { chunk, has_place: false });
                 let busy = match rules.against {
                     Covered::All => self.under_way[stride as usize] + self.places(&strides, stride),
                     Covered::Collection => self.passed[stride as usize],
@@ -178,7 +178,7 @@ impl Gate {
                 if busy >= strides.parities {
                     return false;
                 }
-                self.waiting[lane] = Some(Waiting { position, has_place: true });
+                self.waiting[lane] = Some(Waiting { chunk, has_place: true });
                 self.marked[position as usize] = true;
                 self.passed[stride as usize] += 1;
             }
@@ -213,7 +213,7 @@ impl Gate {
         self.strides = Some(strides);
         // What waits for reads alone asks for its place again.
         for waiting in self.waiting.iter_mut().flatten() {
-            self.marked[waiting.position as usize] = false;
+            self.marked[waiting.chunk.position as usize] = false;
             waiting.has_place = false;
         }
         self.under_way.fill(0);
@@ -231,23 +231,19 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Take the semaphore of a LUN, and a place in its stride, for a program or an erase in a lane of the writer. Returns
     /// false if it must wait.
     #[inline]
-    pub(in super::super) fn take_lun(&mut self, heat: Heat, position: u32, class: Class) -> bool {
+    pub(in super::super) fn take_lun(&mut self, chunk: Chunk, class: Class) -> bool {
         let s = &mut self.state;
-        if s.writer.is_taken(position) {
-            s.writer.waits(heat, RingWait::Lun);
-            return false;
-        }
-        if self.shape.gate.is_some() && s.gate.has_semaphore_besides(heat, position) {
-            s.writer.waits(heat, RingWait::Lun);
+        if s.writer.is_taken(chunk.position) || self.shape.gate.is_some() && s.gate.is_taken_by_other(chunk) {
+            s.writer.waits(chunk.heat, RingWait::Lun);
             return false;
         }
         if let Some(rules) = &self.shape.gate
-            && !s.gate.lets_pass(rules, heat, position, class, s.now)
+            && !s.gate.lets_pass(rules, chunk, class, s.now)
         {
-            s.writer.waits(heat, RingWait::Gate);
+            s.writer.waits(chunk.heat, RingWait::Gate);
             return false;
         }
-        s.writer.set_taken(position, true);
+        s.writer.set_taken(chunk.position, true);
         true
     }
 

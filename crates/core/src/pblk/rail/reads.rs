@@ -68,11 +68,13 @@ impl Beside<'_> {
         let mut there = 0;
         for (index, member) in strides.members(strides.stride_of(place.position)).enumerate() {
             let unit = stripe + member;
-            let holds_data = (line.start..line.end).contains(&unit)
-                && !state.lines.is_bad(number, member)
-                && !(strides.is_parity(member) && unit >= written)
-                && !state.writer.is_under_way(number, unit, member);
-            if member != place.position && holds_data {
+            let is_programmed = || {
+                let mut under_way = state.writer.under_way(member);
+                (unit < written || !strides.is_parity(member))
+                    && !under_way.any(|u| (u.line, u.unit) == (number, unit))
+            };
+            let holds_data = (line.start..line.end).contains(&unit) && !state.lines.is_bad(number, member);
+            if member != place.position && holds_data && is_programmed() {
                 there |= 1 << index;
             }
         }

@@ -68,10 +68,11 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// Submit an erase of the next line of a kind behind the program of its LUN.
     pub(super) fn submit_erase_after(&mut self, heat: Heat, erase: u32, data: u32) -> bool {
-        if self.shape.erase_semaphore && !self.take_lun(heat, erase, Class::Erase) {
+        let chunk = Chunk { heat, position: erase };
+        if self.shape.erase_semaphore && !self.take_lun(chunk, Class::Erase) {
             return false;
         }
-        self.submit_erase(Chunk { heat, position: erase });
+        self.submit_erase(chunk);
         self.state.writer.lane_mut(heat).step = Step::Metadata(data);
         true
     }
@@ -122,10 +123,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
         if next.to_submit > 0 {
             let left = next.erased.iter().position(|&erased| !erased).expect("one is left");
-            let position = left as u32;
-            if !self.shape.erase_semaphore || self.take_lun(heat, position, Class::Erase) {
-                self.state.writer.lane_mut(heat).erasing = Some(position);
-                self.submit_erase(Chunk { heat, position });
+            let chunk = Chunk { heat, position: left as u32 };
+            if !self.shape.erase_semaphore || self.take_lun(chunk, Class::Erase) {
+                self.state.writer.lane_mut(heat).erasing = Some(chunk.position);
+                self.submit_erase(chunk);
             }
             return false;
         }
