@@ -85,14 +85,15 @@ mod tests {
         let of = |name: &str, erase_pulses| Scheme { name: name.into(), erase_pulses, ..Scheme::default() };
         assert_eq!(erases(&[of("baseline", None)]), "");
         let table = erases(&[of("aero", Some(pulses.clone())), of("baseline", None)]);
-        let want = "
-Erases of blocks, by the voltage level of their last pulse
-  scheme     blocks  mean pulses  pulse time  level 1  level 2  too short  incomplete  mean wear  max wear
-  --------------------------------------------------------------------------------------------------------
-  aero        1,200         2.25     2.40 ms    1,150       50          3         700      501.2     540.0
-  baseline        -            -           -        -        -          -           -          -         -
-";
-        assert_eq!(table, want);
+        // On a page of 80 columns the table goes on below.
+        for text in [
+            "  scheme     blocks  mean pulses  pulse time  level 1  level 2  too short\n",
+            "  aero        1,200         2.25     2.40 ms    1,150       50          3\n",
+            "  baseline        -            -           -        -        -          -\n\n  scheme     incomplete",
+            "  aero              700      501.2     540.0\n",
+        ] {
+            assert!(table.contains(text), "{text} in {table}");
+        }
         let table = erases(&[of("dpes", Some(ErasePulses { full_voltage: Some(9), ..pulses }))]);
         assert!(table.contains("level 2  full voltage  too short") && table.contains("    9    "), "{table}");
     }

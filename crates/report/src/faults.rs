@@ -284,7 +284,7 @@ Faults
         let scheme = Scheme { name: "a".repeat(30), faults: Some(faulty), ..Scheme::default() };
         let text = faults(&[scheme]);
         assert!(text.lines().all(|l| l.chars().count() <= 80), "{text}");
-        assert!(text.ends_with(" a lane can lose 100,000 more\n"), "{text}");
+        assert!(text.ends_with(" a lane can lose\n      100,000 more\n"), "{text}");
     }
 
     #[test]

@@ -268,7 +268,7 @@ mod tests {
             .map(|t| t.parse::<Target>().unwrap().judge(&one))
             .to_vec();
         let table = targets(std::slice::from_ref(&one));
-        for text in ["+10.0 %    meets", "-800.0 %   misses", "-        -         -       -  undecided"] {
+        for text in [" +10.0 %      meets", "-800.0 %     misses", "  undecided"] {
             assert!(table.contains(text), "{text} in {table}");
         }
         assert!(table.lines().all(|l| l.chars().count() <= 80), "{table}");
