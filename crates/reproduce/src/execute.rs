@@ -16,6 +16,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use tailcut_config::{resolve_with_faults, workload_preset};
 use tailcut_core::nand::faults::config::FaultConfig;
+use tailcut_report::doubts::doubts;
 use tailcut_report::summary::Scheme;
 use tailcut_sim::threads::on_threads;
 use tailcut_sim::{ExperimentError, PastKind, SchemeSpec, Snapshots, summarise};
@@ -304,6 +305,8 @@ impl Job<'_> {
                 output.warnings.push(format!("{}, {}: {warning}", run.name, spec.name));
             }
         }
+        let doubts = doubts(&output.schemes).into_iter();
+        output.warnings.extend(doubts.map(|doubt| format!("{}: {}", run.name, doubt.text)));
         Ok(output)
     }
 
