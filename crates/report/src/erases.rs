@@ -95,6 +95,6 @@ mod tests {
             assert!(table.contains(text), "{text} in {table}");
         }
         let table = erases(&[of("dpes", Some(ErasePulses { full_voltage: Some(9), ..pulses }))]);
-        assert!(table.contains("level 2  full voltage  too short") && table.contains("    9    "), "{table}");
+        assert!(table.contains("level 2  full voltage\n") && table.contains("    9\n"), "{table}");
     }
 }

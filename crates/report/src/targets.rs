@@ -245,12 +245,14 @@ mod tests {
 
     #[test]
     fn a_target_is_read_and_written_alike() {
-        for text in ["read.p99.9=1ms", "write.mean=50us", "read.p99.9999=2s", "write.p50=1.5ms"] {
+        for text in
+            ["read.p99.9=1ms", "write.mean=50us", "read.p99.9999=2s", "write.p50=1.5ms", "flush.p99=1ms"]
+        {
             assert_eq!(text.parse::<Target>().unwrap().to_string(), text);
         }
         for (text, said) in [
             ("read.p99.9", "a target is such as"),
-            ("trim.p99=1ms", "`read` or `write`"),
+            ("reads.p99=1ms", "`read`, `write`, `trim` or `flush`"),
             ("read.p99.8=1ms", "p99.5, p99.9"),
             ("read.median=1ms", "`mean`"),
             ("read.mean=0ns", "longer than 0ns"),

@@ -78,8 +78,8 @@ fn every_account_adds_up_as_printed() {
     let summary = leave(dir.path());
     let options = ExplainOptions { above: 99.9, top: 3, scheme: Some("t-es".into()), job: None };
     let text = explain(dir.path(), &options).unwrap();
-    // Of each direction: the mean, three requests, and three without success.
-    assert_eq!(accounts_add_up(&text), 2 * (1 + 3 + 3), "{text}");
+    // Of reads and writes: the mean, three requests, and three without success. No flush failed.
+    assert_eq!(accounts_add_up(&text), 2 * (1 + 3 + 3) + (1 + 3), "{text}");
     // A long meaning is broken into lines.
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains(&Cause::die_wait(Occupant::Erase).describe()), "{text}");
@@ -136,7 +136,8 @@ fn a_level_not_kept_is_computed_from_the_requests_or_refused() {
     let summary = leave(dir.path());
     let at = |above| explain(dir.path(), &ExplainOptions { above, top: 0, ..ExplainOptions::default() });
     let text = at(99.5).unwrap();
-    assert_eq!(accounts_add_up(&text), 4, "{text}");
+    // Reads, writes and flushes of two schemes.
+    assert_eq!(accounts_add_up(&text), 6, "{text}");
     let ios = summary.schemes[0].read.total_ios;
     let least = ios - tailcut_stats::percentile::rank(99.5, ios) + 1;
     assert!(text.contains(&tailcut_report::text::grouped(least)), "{least}: {text}");

@@ -28,15 +28,15 @@ fn the_latency_log_reads_back_as_recorded() {
         let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut &bytes[..]).unwrap();
         seen.push((interval.tag().unwrap().as_str().to_string(), histogram));
     }
-    let tags: Vec<&str> = seen[..4].iter().map(|s| s.0.as_str()).collect();
-    let second = "t-es/load_data__nightly";
-    assert_eq!(
-        tags,
-        ["t-es/serve/read", "t-es/serve/write", &format!("{second}/read"), &format!("{second}/write")]
-    );
-    assert_eq!(seen.len(), 8);
-    assert_eq!(seen[0].1, *measured.jobs[0].of(HostOp::Read).histogram());
-    assert_eq!(seen[3].1, *measured.jobs[1].of(HostOp::Write).histogram());
+    // Both jobs read, write and flush.
+    let ops = [HostOp::Read, HostOp::Write, HostOp::Flush];
+    assert_eq!(seen.len(), 2 * 2 * ops.len());
+    for (i, job) in ["serve", "load_data__nightly"].iter().enumerate() {
+        for (op, (tag, histogram)) in ops.into_iter().zip(&seen[i * ops.len()..]) {
+            assert_eq!(*tag, format!("t-es/{job}/{}", op.name()));
+            assert_eq!(histogram, measured.jobs[i].of(op).histogram());
+        }
+    }
 }
 
 /// Decodes standard base64, which spares a dependency for one test.
@@ -148,8 +148,13 @@ fn the_slowest_requests_read_back_and_add_up() {
     slowest::write(std::fs::File::create(&path).unwrap(), "t-es", &measured).unwrap();
     let lines = slowest::read(&path, &|| false).unwrap();
     let failed = lines.iter().filter(|line| line.status.is_some()).count();
-    assert_eq!(failed, measured.side(HostOp::Read).failed.len() + measured.side(HostOp::Write).failed.len());
-    assert!(failed > 0 && lines.len() == 2 * 4096 + failed, "{failed} of {}", lines.len());
+    assert_eq!(failed, measured.sides.iter().map(|side| side.failed.len()).sum::<usize>());
+    let flushes = measured.side(HostOp::Flush).slowest.len();
+    assert!(
+        failed > 0 && flushes > 0 && lines.len() == 2 * 4096 + flushes + failed,
+        "{failed} of {}",
+        lines.len()
+    );
     assert_eq!(lines[0].latency_ns, scheme.read.lat_ns.max);
     for (line, request) in lines.iter().zip(&measured.side(HostOp::Read).slowest) {
         assert_eq!(line.causes.iter().map(|(_, ns)| ns).sum::<u64>(), line.latency_ns);
