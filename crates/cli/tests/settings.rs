@@ -264,10 +264,14 @@ fn too_little_address_space_ends_in_words() {
 #[test]
 fn a_scheme_that_changes_nothing_is_said() {
     let fifo = "scheme `fifo` changes nothing on tiny: all its values are the device's own";
-    assert_eq!(warnings(&["--scheme", "baseline,fifo,rps"]), [fifo]);
+    let changes_nothing = |more: &[&str]| {
+        let said = warnings(more).into_iter();
+        said.filter(|warning| warning.contains("the device's own")).collect::<Vec<_>>()
+    };
+    assert_eq!(changes_nothing(&["--scheme", "baseline,fifo,rps"]), [fifo]);
     // The user's settings are not those of the device.
-    assert_eq!(warnings(&["--scheme", "fifo", "--set", "policy.gc_victim=fifo"]), [fifo]);
-    assert_eq!(warnings(&["--scheme", "baseline,rps+es"]), [""; 0]);
+    assert_eq!(changes_nothing(&["--scheme", "fifo", "--set", "policy.gc_victim=fifo"]), [fifo]);
+    assert_eq!(changes_nothing(&["--scheme", "baseline,rps+es"]), [""; 0]);
 }
 
 /// A trace that writes little says how much of the drive its own writes age.
