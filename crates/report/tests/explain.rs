@@ -88,7 +88,7 @@ fn every_account_adds_up_as_printed() {
     let failed = tailcut_report::faults::failed(&summary.schemes[1].failed);
     assert!(failed.contains(" reads (out_of_range)"), "{failed}");
     assert!(
-        text.contains(&format!("t-es: requests without success, not in the averages below: {failed}\n")),
+        flat.contains(&format!("t-es: requests without success, not in the averages below: {failed}")),
         "{text}"
     );
     assert!(text.starts_with("t-es BECAME READ-ONLY after 1.23 ms: "), "{text}");
