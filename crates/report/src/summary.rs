@@ -289,41 +289,32 @@ pub struct JobSummary {
     pub flush: OpSummary,
 }
 
+/// The one of an operation, of those in the order of [`HostOp::ALL`].
+fn one_of<T>(op: HostOp, sides: [T; HostOp::COUNT]) -> T {
+    sides.into_iter().nth(op as usize).expect("one for each operation")
+}
+
 impl Scheme {
     /// Its requests of one kind.
     pub fn side(&self, op: HostOp) -> &OpSummary {
-        let Scheme { read, write, trim, flush, .. } = self;
-        [read, write, trim, flush][op as usize]
+        one_of(op, [&self.read, &self.write, &self.trim, &self.flush])
     }
 
     /// Its requests of one kind.
     pub fn side_mut(&mut self, op: HostOp) -> &mut OpSummary {
-        let Scheme { read, write, trim, flush, .. } = self;
-        match op {
-            HostOp::Read => read,
-            HostOp::Write => write,
-            HostOp::Trim => trim,
-            HostOp::Flush => flush,
-        }
+        one_of(op, [&mut self.read, &mut self.write, &mut self.trim, &mut self.flush])
     }
 }
 
 impl JobSummary {
     /// Its requests of one kind.
     pub fn side(&self, op: HostOp) -> &OpSummary {
-        let JobSummary { read, write, trim, flush, .. } = self;
-        [read, write, trim, flush][op as usize]
+        one_of(op, [&self.read, &self.write, &self.trim, &self.flush])
     }
 
     /// Its requests of one kind.
     pub fn side_mut(&mut self, op: HostOp) -> &mut OpSummary {
-        let JobSummary { read, write, trim, flush, .. } = self;
-        match op {
-            HostOp::Read => read,
-            HostOp::Write => write,
-            HostOp::Trim => trim,
-            HostOp::Flush => flush,
-        }
+        one_of(op, [&mut self.read, &mut self.write, &mut self.trim, &mut self.flush])
     }
 }
 

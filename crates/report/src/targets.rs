@@ -32,16 +32,11 @@ impl FromStr for Target {
         let (name, limit) = text.split_once('=').ok_or(FORM)?;
         let (op, figure) = name.trim().split_once('.').ok_or(FORM)?;
         let unknown = || format!("`{op}`: `read`, `write`, `trim` or `flush`; {FORM}");
-        let op = HostOp::ALL.into_iter().find(|of| of.name() == op).ok_or_else(unknown)?;
-        let level = |figure: &str| figure.strip_prefix('p')?.parse::<f64>().ok();
-        let figure = match (figure, level(figure)) {
+        let op = HostOp::named(op).ok_or_else(unknown)?;
+        let figure = match (figure, percentile::named(figure)) {
             ("mean", _) => Figure::Mean,
             (_, Some(level)) if percentile::LEVELS.contains(&level) => Figure::Percentile(level),
-            _ => {
-                let levels: Vec<String> =
-                    percentile::LEVELS.iter().map(|level| format!("p{level}")).collect();
-                return Err(format!("`{figure}`: `mean`, or one of {}", levels.join(", ")));
-            }
+            _ => return Err(format!("`{figure}`: `mean`, or one of {}", percentile::names())),
         };
         match parse_time(limit.trim()).map_err(|e| e.to_string())? {
             Span::ZERO => Err("a target must be longer than 0ns".to_string()),

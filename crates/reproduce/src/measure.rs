@@ -166,7 +166,7 @@ impl Measure {
             None => (None, text),
         };
         let (side, what) = rest.split_once('.').ok_or_else(unknown)?;
-        let op = HostOp::ALL.into_iter().find(|op| op.name() == side).ok_or_else(unknown)?;
+        let op = HostOp::named(side).ok_or_else(unknown)?;
         let what = match what {
             "mean" => Of::Mean,
             "min" => Of::Min,
@@ -175,9 +175,9 @@ impl Measure {
             "bw" => Of::Bandwidth,
             "failed" if job.is_none() => Of::Failed,
             _ => {
-                let level = what.strip_prefix('p').and_then(|p| p.parse::<f64>().ok()).ok_or_else(unknown)?;
+                let level = percentile::named(what).ok_or_else(unknown)?;
                 if !percentile::LEVELS.contains(&level) {
-                    let levels = percentile::LEVELS.map(|l| format!("p{l}")).join(", ");
+                    let levels = percentile::names();
                     return Err(format!("`{what}` is not recorded; the percentiles are {levels}"));
                 }
                 Of::Percentile(level)
@@ -250,10 +250,7 @@ impl Measure {
         // Absent if nothing was suspended.
         let suspends = scheme.suspends.unwrap_or_default();
         match self {
-            Measure::Side { op, what: Of::Failed, .. } => {
-                let by_status = scheme.failed.get(op.name());
-                Ok(by_status.map_or(0, |by| by.0.iter().map(|(_, n)| n).sum::<u64>()) as f64)
-            }
+            Measure::Side { op, what: Of::Failed, .. } => Ok(scheme.failures(*op) as f64),
             Measure::Side { job, op, what } => {
                 let side = match job {
                     None => scheme.side(*op),

@@ -79,7 +79,7 @@ struct Job {
     /// The last request was issued after its due time because the job had no free place.
     late: bool,
     /// Commands issued by kind, in the order of [`HostOp`], and how long after its due time the last was issued.
-    issued: [u64; 4],
+    issued: [u64; HostOp::COUNT],
     behind: u64,
     last_issue: SimTime,
     /// It is in [`Host::resumed`].
@@ -138,7 +138,7 @@ impl<S: Source> Host<S> {
                     freed: SimTime::ZERO,
                     shift: 0,
                     late: false,
-                    issued: [0; 4],
+                    issued: [0; HostOp::COUNT],
                     behind: 0,
                     last_issue: SimTime::ZERO,
                     resumed: false,

@@ -2,13 +2,9 @@
 
 use tailcut_units::{HostOp, Status};
 
-/// The kinds of requests with their names in output, in the order of [`HostOp`].
-const OPS: [(HostOp, &str); 4] =
-    [(HostOp::Read, "read"), (HostOp::Write, "write"), (HostOp::Trim, "trim"), (HostOp::Flush, "flush")];
-
 /// Counts of the requests that ended without success, by kind and status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Failures([[u64; Status::ALL.len()]; OPS.len()]);
+pub struct Failures([[u64; Status::ALL.len()]; HostOp::COUNT]);
 
 impl Failures {
     /// Count a request. Its status is not [`Status::Ok`].
@@ -30,10 +26,10 @@ impl Failures {
     /// The kinds of which a request has failed, by name, with the number for each status that
     /// occurred.
     pub fn by_kind(&self) -> impl Iterator<Item = (&'static str, Vec<(Status, u64)>)> + '_ {
-        OPS.into_iter().filter_map(|(op, name)| {
+        HostOp::ALL.into_iter().filter_map(|op| {
             let counts = Status::ALL.into_iter().map(|status| (status, self.of(op, status)));
             let some: Vec<(Status, u64)> = counts.filter(|&(_, n)| n > 0).collect();
-            (!some.is_empty()).then_some((name, some))
+            (!some.is_empty()).then_some((op.name(), some))
         })
     }
 }

@@ -36,6 +36,16 @@ pub fn is_thin(percent: f64, n: u64) -> bool {
     beyond(percent, n) < MIN_BEYOND
 }
 
+/// The percentile of a name such as `p99.9`, whether it is in reports or not.
+pub fn named(text: &str) -> Option<f64> {
+    text.strip_prefix('p')?.parse().ok()
+}
+
+/// The names of the percentiles in every report.
+pub fn names() -> String {
+    LEVELS.map(|level| format!("p{level}")).join(", ")
+}
+
 /// The key of a percentile in output, as fio prints it: `99.900000`.
 pub fn key(percent: f64) -> String {
     format!("{percent:.6}")

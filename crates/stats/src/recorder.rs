@@ -8,9 +8,6 @@ use crate::series::{Gauges, Interval, Series};
 use crate::worst::{SlowRequest, Worst};
 use tailcut_units::{HostOp, Ledger, SimTime, Span, Status};
 
-/// Kinds of requests.
-const KINDS: usize = HostOp::ALL.len();
-
 /// Jobs up to which each has histograms that never grow. With thousands, each has as much as it needs.
 const FIXED_JOBS: usize = 16;
 
@@ -84,7 +81,7 @@ pub struct Recorder {
     start: SimTime,
     /// By job, and by kind of request.
     populations: Vec<Population>,
-    shared: [Shared; KINDS],
+    shared: [Shared; HostOp::COUNT],
     series: Series,
     errors: Failures,
 }
@@ -128,7 +125,7 @@ impl Recorder {
         }
         let ns = s.latency_ns();
         let kind = s.op as usize;
-        self.populations[usize::from(s.job) * KINDS + kind].record(ns, s.bytes);
+        self.populations[usize::from(s.job) * HostOp::COUNT + kind].record(ns, s.bytes);
         self.series.record(s.completed, s.op, ns);
         let shared = &mut self.shared[kind];
         shared.batches.record(ns);
@@ -192,7 +189,7 @@ pub struct Measured {
     /// Virtual time from start to end.
     pub runtime: Span,
     /// All requests by kind, in the order of [`HostOp::ALL`].
-    pub sides: [Side; KINDS],
+    pub sides: [Side; HostOp::COUNT],
     /// The jobs in the order given.
     pub jobs: Vec<JobStats>,
     /// The coarse series.
@@ -231,7 +228,7 @@ pub struct JobStats {
     /// Virtual time from the start to the end of the measurement.
     pub runtime: Span,
     /// The job's requests by kind, in the order of [`HostOp::ALL`].
-    pub populations: [Population; KINDS],
+    pub populations: [Population; HostOp::COUNT],
 }
 
 impl JobStats {

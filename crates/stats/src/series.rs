@@ -12,9 +12,6 @@ use tailcut_units::{HostOp, SimTime, Span};
 const BITS: u32 = 6;
 const BUCKETS: usize = bucket::count::<BITS>();
 
-/// Kinds of requests.
-const KINDS: usize = HostOp::ALL.len();
-
 /// The most intervals of the coarse series.
 pub const COARSE: usize = 200;
 
@@ -77,7 +74,7 @@ pub struct Interval {
     /// Length of the interval in ns; the last interval of a run may be shorter than the others.
     pub length_ns: u64,
     /// Requests completed in the interval by kind, in the order of [`HostOp::ALL`].
-    pub sides: [IntervalSide; KINDS],
+    pub sides: [IntervalSide; HostOp::COUNT],
     /// The last state of the device reported in the interval.
     pub gauges: Option<Gauges>,
     /// The collections by plane group, if they were reported.
@@ -152,11 +149,11 @@ impl Sums {
 /// Sums and histograms by kind of request in one interval.
 #[derive(Clone, Debug, Default)]
 struct Slot {
-    sums: [Sums; KINDS],
+    sums: [Sums; HostOp::COUNT],
     gauges: Option<Gauges>,
     groups: Groups,
     /// None before the first request of the kind.
-    counts: [Vec<u32>; KINDS],
+    counts: [Vec<u32>; HostOp::COUNT],
 }
 
 impl Slot {

@@ -31,6 +31,14 @@ impl HostOp {
     /// All kinds, in the order of their numbers.
     pub const ALL: [HostOp; 4] = [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush];
 
+    /// Their number.
+    pub const COUNT: usize = HostOp::ALL.len();
+
+    /// The kind with a name in files.
+    pub fn named(name: &str) -> Option<HostOp> {
+        HostOp::ALL.into_iter().find(|op| op.name() == name)
+    }
+
     /// Its name in files: `read`, `write`, `trim` or `flush`.
     pub fn name(self) -> &'static str {
         match self {

@@ -41,23 +41,17 @@ impl<W: Write + Send> RequestsWriter<W> {
         Ok(RequestsWriter {
             columns: Columns::new(out, &columns, &[("scheme", scheme)])?,
             jobs: jobs.iter().map(|j| ByteArray::from(j.as_str())).collect(),
-            ops: ["read", "write", "trim", "flush"].map(ByteArray::from),
+            ops: HostOp::ALL.map(|op| ByteArray::from(op.name())),
             statuses: Status::ALL.map(|status| ByteArray::from(status.name())),
         })
     }
 
     /// Adds one completed request.
     pub fn push(&mut self, s: &Sample) -> Result<(), ReportError> {
-        let op = match s.op {
-            HostOp::Read => 0,
-            HostOp::Write => 1,
-            HostOp::Trim => 2,
-            HostOp::Flush => 3,
-        };
         let c = &mut self.columns;
         c.number(s.index);
         c.text(&self.jobs[usize::from(s.job)]);
-        c.text(&self.ops[op]);
+        c.text(&self.ops[s.op as usize]);
         c.number(s.offset);
         c.number(u64::from(s.bytes));
         c.number(s.arrived.0);
