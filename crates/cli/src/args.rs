@@ -1,6 +1,7 @@
 //! The command line.
 
 mod ldpc;
+pub mod serve;
 
 pub use ldpc::{CurveArgs, DecoderName, LdpcCommand, PredictArgs, ScheduleName, TableArgs};
 
@@ -44,6 +45,8 @@ pub enum Command {
     /// Measure the error-correcting code of a page: what it corrects, and what that costs
     #[command(subcommand)]
     Ldpc(LdpcCommand),
+    /// Serve a modelled drive as a block device, with real bytes, by the clock
+    Serve(Box<serve::ServeArgs>),
     /// Run the benchmarks
     Bench(BenchArgs),
     /// Run a demonstration: about ten seconds, no files needed
@@ -107,6 +110,10 @@ pub struct RunArgs {
     /// scheme misses one by its confidence interval, and 4 if none is missed but one is undecided
     #[arg(long, value_name = "TARGET")]
     pub target: Vec<Target>,
+    /// Also search the highest rate of arrivals at which each scheme meets all targets, within 5 %: some ten runs of
+    /// each, at rates that are multiples of the workload's
+    #[arg(long, requires = "target")]
+    pub highest_rate: bool,
     #[command(flatten)]
     pub output: OutputArgs,
     #[command(flatten)]

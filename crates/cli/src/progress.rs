@@ -68,7 +68,7 @@ impl Progress {
     }
 
     /// Set the plan of `count` tasks from `first` on.
-    fn plan(&self, first: usize, count: usize, plan: &Plan) {
+    pub fn plan(&self, first: usize, count: usize, plan: &Plan) {
         let Ok(mut state) = self.state.lock() else { return };
         for task in state.tasks.iter_mut().skip(first).take(count) {
             task.expected = plan.expected.filter(|&n| n > 0);
@@ -142,7 +142,9 @@ impl State {
             _ => format!("{} %, ", parts * 100 / all),
         };
         text += &match self.tasks[task] {
-            Task { done: 0, ageing, .. } => format!("ageing, {:.0} %", ageing * 100.0),
+            // How long it takes until the write amplification is steady is known roughly.
+            Task { done: 0, ageing, .. } if ageing >= 1.0 => "ageing, longer than usual".to_string(),
+            Task { done: 0, ageing, .. } => format!("ageing, {:.0} %", (ageing * 100.0).min(99.0)),
             _ => format!("{} requests", tailcut_report::text::rate(done as f64)),
         };
         text += &format!(", {}", seconds(now.duration_since(self.started).as_secs_f64()));
@@ -241,6 +243,8 @@ mod tests {
         state.tasks[0].ageing = 0.25;
         assert_eq!(state.parts(at(20)), 0);
         assert_eq!(state.text(0, at(20)), "ageing, 25 %, 20 s");
+        state.tasks[0].ageing = 1.2;
+        assert_eq!(state.text(0, at(20)), "ageing, longer than usual, 20 s");
         // The number of requests is not known.
         state.tasks[1].done = 1_500_000;
         assert_eq!(state.text(1, at(20)), "1.50M requests, 20 s");

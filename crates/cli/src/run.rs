@@ -2,6 +2,7 @@
 
 mod describe;
 mod files;
+mod highest;
 mod settings;
 mod sink;
 mod summary;
@@ -17,7 +18,7 @@ use crate::error::CliError;
 use crate::progress::Progress;
 use crate::terminal::{Terminal, catch_interrupts, print};
 use tailcut_config::{Resolved, workload_preset};
-use tailcut_report::{OutputFolder, endurance, erases, faults, jobs, senses, tables, targets};
+use tailcut_report::{OutputFolder, endurance, erases, faults, highest_rate, jobs, senses, tables, targets};
 use tailcut_sim::{Cache, Experiment, ExperimentError, Plan, SchemeSpec, Snapshots};
 use tailcut_units::Span;
 use tailcut_workload::{TraceReplay, WorkloadSpec};
@@ -78,6 +79,9 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
     let mut finished = execute(&experiment, &plan, args, folder.as_mut())?;
     finished.configured(&resolved)?;
     finished.judged(&args.target);
+    if args.highest_rate && !finished.summary.partial {
+        highest::search(args, &experiment, &mut finished)?;
+    }
     // Files come before tables, and JSON comes whether or not the files could be written.
     let written = folder.map(|folder| write(folder, &resolved, &finished)).transpose();
     told = told.and_then(|()| report(args, terminal, &experiment, &plan, &finished));
@@ -146,9 +150,10 @@ fn report(
     }
     let schemes = &finished.summary.schemes;
     terminal.text(&format!(
-        "\n{}{}{}{}{}{}{}{}\n{}",
+        "\n{}{}{}{}{}{}{}{}{}\n{}",
         tables::comparison(schemes),
         targets::targets(schemes),
+        highest_rate::highest_rates(schemes),
         jobs::jobs(schemes),
         tables::utilisation(schemes),
         erases::erases(schemes),

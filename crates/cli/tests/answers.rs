@@ -67,6 +67,8 @@ fn a_drive_with_a_limit_of_cycles_has_an_endurance() {
         ended.err
     );
     assert!(scheme(&run(&["--json"])).get("endurance").is_none());
+    let rated = scheme(&run(&["--json", "--set", "ftl.rated_cycles=3000"]));
+    assert_eq!(rated["endurance"]["rated_cycles"], 3000);
 }
 
 #[test]

@@ -62,7 +62,7 @@ const NOWHERE: &[(&str, &str, &str)] = &[
 ];
 
 /// The keys that a device may leave out.
-const OPTIONAL: [&str; 15] = [
+const OPTIONAL: [&str; 17] = [
     "base",
     "ecc.engines",
     "ftl.user_capacity",
@@ -70,6 +70,8 @@ const OPTIONAL: [&str; 15] = [
     "ftl.over_provisioning_of_user",
     "ftl.bad_blocks",
     "ftl.kind",
+    "ftl.rated_cycles",
+    "host.write_link_rate",
     "suspend.erase.keep_last_loop",
     "suspend.erase.least_left_of",
     "age.free",
@@ -239,6 +241,8 @@ fn every_key_of_a_configuration_is_there_and_no_other() {
     for set in [
         "ftl.user_capacity=100MiB",
         "ftl.over_provisioning_of_user=20%",
+        "ftl.rated_cycles=3000",
+        "host.write_link_rate=1GB/s",
         "age.free=20%",
         "age.pe_cycles=1",
         "age.retention=1s",

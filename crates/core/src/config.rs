@@ -272,6 +272,11 @@ pub struct HostConfig {
     /// - Range: 1000B/s to inf
     #[serde(with = "quantity::rate")]
     pub link_rate: u64,
+    /// Payload bytes a second from the host, if they are not those to the host.
+    ///
+    /// - Range: 1000B/s to inf
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_rate")]
+    pub write_link_rate: Option<u64>,
     /// When the data of a read that needs several operations go over the link.
     pub transfer: Transfer,
     /// Fixed time from the host's submission to the controller's fetch.
@@ -309,7 +314,14 @@ impl HostConfig {
     }
 
     pub(crate) fn check_rate(&self) -> Result<(), ConfigProblem> {
-        check_rate("host.link_rate", self.link_rate)
+        check_rate("host.link_rate", self.link_rate)?;
+        self.write_link_rate.map_or(Ok(()), |rate| check_rate("host.write_link_rate", rate))
+    }
+
+    /// Payload bytes a second from the host.
+    #[inline]
+    pub fn rate_from_host(&self) -> u64 {
+        self.write_link_rate.unwrap_or(self.link_rate)
     }
 
     pub(crate) fn check_queue(&self) -> Result<(), ConfigProblem> {

@@ -200,6 +200,8 @@ pub enum RequestStep {
     /// A waiting write is tried again, because this program has ended or (`u32::MAX`) a TRIM has
     /// made room.
     Room(u32),
+    /// A write with forced unit access is wholly in the buffer, and waits until its data are on flash.
+    Forced,
     /// From now on the first write that waits before pblk's ring waits for this.
     Waits(RingWait),
     /// A command that returns no data is done: a write is wholly in the buffer (or, written

@@ -54,6 +54,7 @@ impl Scheme {
             energy_mj: counters.energy_mj,
             endurance: None,
             targets: Vec::new(),
+            highest_rate: None,
             config: Ordered::default(),
         }
     }

@@ -13,6 +13,7 @@ pub mod error;
 pub mod explain;
 pub mod faults;
 pub mod folder;
+pub mod highest_rate;
 pub mod hlog;
 pub mod jobs;
 pub mod lost;

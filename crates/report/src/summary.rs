@@ -7,6 +7,7 @@ use crate::endurance::Endurance;
 use crate::erases::ErasePulses;
 use crate::error::ReportError;
 use crate::faults::Faults;
+use crate::highest_rate::HighestRate;
 use crate::ordered::Ordered;
 use crate::regular::open;
 use crate::senses::PageSenses;
@@ -186,6 +187,9 @@ pub struct Scheme {
     /// The targets of the latencies, in the order in which they were given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<TargetResult>,
+    /// The highest rate of arrivals that meets them all (`--highest-rate`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub highest_rate: Option<HighestRate>,
     /// The drive's configuration by dotted key.
     #[serde(default, skip_serializing_if = "Ordered::is_empty")]
     pub config: Ordered<ConfigValue>,

@@ -23,7 +23,7 @@ pub struct ModelChange {
 }
 
 /// Every version, in order.
-pub const CHANGES: [ModelChange; 16] = [
+pub const CHANGES: [ModelChange; 17] = [
     ModelChange { version: 1, choices: &[], from_units: 0 },
     ModelChange { version: 2, choices: &[], from_units: 0 },
     ModelChange {
@@ -97,6 +97,8 @@ pub const CHANGES: [ModelChange; 16] = [
     ModelChange { version: 14, choices: &["ftl.kind.pblk"], from_units: 0 },
     ModelChange { version: 15, choices: &["pblk.hot_cold.time", "pblk.hot_cold.writes"], from_units: 0 },
     ModelChange { version: 16, choices: &["pblk.hot_cold.time", "pblk.hot_cold.writes"], from_units: 0 },
+    // Traces with forced unit access: no experiment has them.
+    ModelChange { version: 17, choices: &[], from_units: u64::MAX },
 ];
 
 /// The newest version that can change a result of the experiment.

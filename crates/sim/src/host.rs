@@ -587,7 +587,7 @@ impl<S: Source> Host<S> {
         let mut done = 0;
         while done < command.bytes {
             let bytes = (command.bytes - done).min(most);
-            let part = Command { op: command.op, offset: command.offset + u64::from(done), bytes };
+            let part = Command { offset: command.offset + u64::from(done), bytes, ..command };
             self.hand_over(device, wanted, part, tag);
             done += bytes;
         }

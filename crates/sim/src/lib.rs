@@ -35,4 +35,4 @@ pub use summarise::summarise;
 pub use watch::Watch;
 
 /// The version of the model. It changes whenever the same inputs give another digest.
-pub const MODEL_VERSION: u32 = 16;
+pub const MODEL_VERSION: u32 = 17;

@@ -118,7 +118,8 @@ pub fn at_drive_writes(plane_bytes: u64, per_day: f64, day: Span) -> f64 {
 /// planes, its channels and its link.
 pub fn most_written(c: &DeviceConfig) -> f64 {
     let channels = f64::from(c.geometry.channels) * c.channel.rate as f64;
-    let link = if c.host.link_rate == u64::MAX { f64::INFINITY } else { c.host.link_rate as f64 };
+    let rate = c.host.rate_from_host();
+    let link = if rate == u64::MAX { f64::INFINITY } else { rate as f64 };
     (f64::from(planes(c)) * full_speed(c)).min(channels).min(link)
 }
 

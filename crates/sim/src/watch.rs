@@ -6,7 +6,7 @@ use tailcut_units::SimTime;
 /// Follows runs from several threads. `task` numbers the run: scheme × runs + run. The
 /// simulation stops soon after [`Watch::stopped`] becomes true.
 pub trait Watch: Sync {
-    /// Preconditioning has reached this fraction (0 to 1, approximately).
+    /// Preconditioning has reached this fraction of its usual length; it may take longer than 1.
     fn ageing(&self, _task: usize, _fraction: f64) {}
 
     /// This many requests are done at this virtual time.

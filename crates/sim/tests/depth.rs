@@ -39,7 +39,7 @@ impl Source for Reads {
         }
         self.left -= 1;
         let offset = self.stream.below(self.units) * 4096;
-        let command = Command { op: HostOp::Read, offset, bytes: 4096 };
+        let command = Command::new(HostOp::Read, offset, 4096);
         Ok(Some(Issue { earliest: SimTime(0), think: Span(0), command }))
     }
 }
@@ -96,7 +96,7 @@ impl Source for Flood {
             return Ok(None);
         }
         self.0 -= 1;
-        let command = Command { op: HostOp::Read, offset: u64::from(self.0 % 1_000) * 4096, bytes: 4096 };
+        let command = Command::new(HostOp::Read, u64::from(self.0 % 1_000) * 4096, 4096);
         Ok(Some(Issue { earliest: SimTime(0), think: Span(0), command }))
     }
 }

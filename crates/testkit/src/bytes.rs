@@ -261,7 +261,7 @@ mod tests {
     use super::*;
 
     fn command(op: HostOp, offset: u64, bytes: u32) -> Command {
-        Command { op, offset, bytes }
+        Command::new(op, offset, bytes)
     }
 
     #[test]

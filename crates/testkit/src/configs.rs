@@ -68,6 +68,7 @@ pub fn small_drive() -> DeviceConfig {
         host: HostConfig {
             queue_depth: 32,
             link_rate: 3_200_000_000,
+            write_link_rate: None,
             transfer: Transfer::ByPage,
             submit_latency: Span(900),
             complete_latency: Span(1_100),
@@ -77,6 +78,7 @@ pub fn small_drive() -> DeviceConfig {
         ftl: FtlConfig {
             kind: FtlKind::Page,
             mapping_unit: 4096,
+            rated_cycles: None,
             user_capacity: None,
             over_provisioning: Some(0.25),
             over_provisioning_of_user: None,
@@ -274,6 +276,7 @@ pub fn cross_check_drive() -> DeviceConfig {
     c.host = HostConfig {
         queue_depth: 512,
         link_rate: 4_000_000_000,
+        write_link_rate: None,
         transfer: Transfer::Whole,
         submit_latency: Span(200),
         complete_latency: Span(200),

@@ -61,8 +61,12 @@ impl<O: Observer> Host<O> {
     /// Submit a command at `at`, ns; the device queue must have a free place. Returns the
     /// submission number.
     pub fn submit(&mut self, at: u64, op: HostOp, offset: u64, bytes: u32) -> u64 {
+        self.submit_command(at, Command::new(op, offset, bytes))
+    }
+
+    /// Like `submit`, of a whole command.
+    pub fn submit_command(&mut self, at: u64, command: Command) -> u64 {
         self.advance(at);
-        let command = Command { op, offset, bytes };
         self.device.submit(SimTime(at), SimTime(at), command, 0).expect("a place in the queue")
     }
 
@@ -80,7 +84,12 @@ impl<O: Observer> Host<O> {
 
     /// Submit a command, run until the drive is idle, and return the command's completion.
     pub fn one(&mut self, at: u64, op: HostOp, offset: u64, bytes: u32) -> Done {
-        let index = self.submit(at, op, offset, bytes);
+        self.one_command(at, Command::new(op, offset, bytes))
+    }
+
+    /// Like `one`, of a whole command.
+    pub fn one_command(&mut self, at: u64, command: Command) -> Done {
+        let index = self.submit_command(at, command);
         self.drain();
         self.done.iter().find(|d| d.index == index).expect("it completed").clone()
     }

@@ -96,6 +96,7 @@ pub struct Oracle {
     read_floor: u64,
     program_floor: u64,
     link_rate: u64,
+    write_link_rate: u64,
     /// Units of completed writes, trimmed units, and reads, to compare with the drive's
     /// counters.
     written: u64,
@@ -147,6 +148,7 @@ impl Oracle {
                 + t.transfer_codewords_ns(shape.codewords_per_page * shape.layout.write_planes)
                 + program,
             link_rate: config.host.link_rate,
+            write_link_rate: config.host.write_link_rate.unwrap_or(config.host.link_rate),
             written: 0,
             trimmed: 0,
             reads: 0,
@@ -305,7 +307,8 @@ impl Oracle {
         if e.status != Status::Ok {
             return Ok(());
         }
-        let link = Span::transfer(u64::from(e.command.bytes), self.link_rate).0;
+        let rate = if e.command.op == HostOp::Write { self.write_link_rate } else { self.link_rate };
+        let link = Span::transfer(u64::from(e.command.bytes), rate).0;
         let n = self.units_of(&e.command).len() as u64;
         match e.command.op {
             HostOp::Read => {

@@ -41,7 +41,7 @@ pub fn use_restored(config: &DeviceConfig, bytes: &[u8]) -> Result<u64, Snapshot
         }
         let op =
             [HostOp::Write, HostOp::Write, HostOp::Write, HostOp::Read, HostOp::Trim][s.below(5) as usize];
-        let command = Command { op, offset: s.below(units - 3) * unit, bytes: 3 * unit as u32 };
+        let command = Command::new(op, s.below(units - 3) * unit, 3 * unit as u32);
         device.submit(now, now, command, 0).expect("a place in the queue");
         sent += 1;
     }

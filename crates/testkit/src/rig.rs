@@ -103,7 +103,7 @@ impl Rig {
 
     /// Submit a command now.
     pub fn submit(&mut self, op: HostOp, offset: u64, bytes: u32, data: &[u8]) {
-        let command = Command { op, offset, bytes };
+        let command = Command::new(op, offset, bytes);
         self.device.submit_write(self.now, self.now, command, 0, data).expect("a place in the queue");
     }
 

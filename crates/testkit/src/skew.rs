@@ -15,7 +15,7 @@ pub fn zipf(units: u32, bytes: u32, exponent: f64) -> (Vec<f64>, impl Iterator<I
     let writes = std::iter::repeat_with(move || {
         let u = s.unit();
         let rank = ends.partition_point(|&end| end <= u).min(units.len() - 1);
-        Command { op: HostOp::Write, offset: u64::from(units[rank]) * u64::from(bytes), bytes }
+        Command::new(HostOp::Write, u64::from(units[rank]) * u64::from(bytes), bytes)
     });
     (shares, writes)
 }

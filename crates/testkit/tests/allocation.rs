@@ -125,10 +125,11 @@ fn draw(s: &mut Stream, capacity: u64) -> Command {
         0..50 => HostOp::Read,
         50..95 => HostOp::Write,
         95..98 => HostOp::Trim,
-        _ => return Command { op: HostOp::Flush, offset: 0, bytes: 0 },
+        _ => return Command::FLUSH,
     };
     let bytes = 512 * (1 + s.below(200));
-    Command { op, offset: s.below((capacity - bytes) / 512) * 512, bytes: bytes as u32 }
+    let fua = s.below(20) == 0;
+    Command { fua, ..Command::new(op, s.below((capacity - bytes) / 512) * 512, bytes as u32) }
 }
 
 #[test]
@@ -181,7 +182,7 @@ fn senses_do_not_allocate() {
                         now = device.next_deadline();
                         device.advance(now, &mut |_| done += 1);
                     }
-                    let read = Command { op: HostOp::Read, offset: s.below(pages) * 8192, bytes: 8192 };
+                    let read = Command::new(HostOp::Read, s.below(pages) * 8192, 8192);
                     device.submit(now, now, read, 0).expect("there is a place");
                 }
             };

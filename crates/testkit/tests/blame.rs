@@ -44,7 +44,7 @@ fn replay(records: &[Record], seed: u64, faster: u64) -> Result<Reached, String>
             now = device.next_deadline().0;
             pass(&mut device, now)?;
         }
-        let command = Command { op: r.op, offset, bytes: bytes as u32 };
+        let command = Command::new(r.op, offset, bytes as u32);
         device.submit(SimTime(now), SimTime(wanted), command, 0).map_err(|e| e.to_string())?;
     }
     while device.outstanding() > 0 {

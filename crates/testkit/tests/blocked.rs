@@ -48,7 +48,7 @@ fn run() -> Seen {
     let mut reads = BTreeMap::new();
     let next = &mut |_| {
         let op = if s.below(100) < 80 { HostOp::Read } else { HostOp::Write };
-        Command { op, offset: s.below(bytes / 4096) * 4096, bytes: 4096 }
+        Command::new(op, s.below(bytes / 4096) * 4096, 4096)
     };
     closed_loop(&mut device, 0, 8, 20_000, next, &mut |done| {
         let l = done.ledger;
@@ -149,7 +149,7 @@ fn open_loop(c: &DeviceConfig, share: u64) -> (Vec<Passed>, Counters) {
             advance(&mut device, &mut passed, now);
         }
         let op = if s.below(100) < share { HostOp::Read } else { HostOp::Write };
-        let command = Command { op, offset: s.below(bytes / 4096) * 4096, bytes: 4096 };
+        let command = Command::new(op, s.below(bytes / 4096) * 4096, 4096);
         device.submit(SimTime(now), SimTime(wanted), command, 0).unwrap();
         let read = op == HostOp::Read;
         passed.push(Passed { read, wanted, submitted: now, completed: u64::MAX, met: false });
@@ -200,7 +200,7 @@ fn without_writes_no_read_is_held_up() {
     let bytes = device.host_bytes();
     device.fill(bytes);
     let mut s = Stream::new(1, "blocked", 1);
-    let next = &mut |_| Command { op: HostOp::Read, offset: s.below(bytes / 4096) * 4096, bytes: 4096 };
+    let next = &mut |_| Command::new(HostOp::Read, s.below(bytes / 4096) * 4096, 4096);
     closed_loop(&mut device, 0, 16, 5_000, next, &mut |_| {});
     let c = device.counters();
     assert_eq!((c.reads, c.gc_blocked_reads, c.queued_behind_reads), (5_000, 0, 0));
@@ -220,7 +220,7 @@ fn where_collection_takes_no_time_no_read_is_held_up() {
     let mut s = Stream::new(1, "blocked", 2);
     let next = &mut |_| {
         let op = if s.below(100) < 70 { HostOp::Read } else { HostOp::Write };
-        Command { op, offset: s.below(bytes / 4096) * 4096, bytes: 4096 }
+        Command::new(op, s.below(bytes / 4096) * 4096, 4096)
     };
     closed_loop(&mut device, 0, 8, 20_000, next, &mut |_| {});
     let c = device.counters();

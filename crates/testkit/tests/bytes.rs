@@ -192,7 +192,7 @@ impl Rig {
 
     /// Submit one command and run until the drive is idle; return the bytes of a read.
     fn one(&mut self, op: HostOp, offset: u64, bytes: u32, data: &[u8]) -> Vec<u8> {
-        let command = Command { op, offset, bytes };
+        let command = Command::new(op, offset, bytes);
         self.device.submit_write(self.now, self.now, command, 0, data).expect("a place in the queue");
         let mut out = Vec::new();
         while self.device.next_deadline() != SimTime::NEVER {

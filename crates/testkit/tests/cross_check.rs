@@ -78,7 +78,7 @@ fn read(c: &DeviceConfig, depth: u32, targets: &[u64], bytes: u32) -> Run {
     let mut device = Device::new(c, 1, ()).unwrap();
     device.fill(filled(&device));
     let (mut sum, mut least, mut most) = (0, u64::MAX, 0);
-    let next = &mut |i: u64| Command { op: HostOp::Read, offset: targets[i as usize], bytes };
+    let next = &mut |i: u64| Command::new(HostOp::Read, targets[i as usize], bytes);
     let end = closed_loop(&mut device, 0, depth, COUNT, next, &mut |done| {
         let ns = (done.completed - done.arrived).0;
         sum += ns;
@@ -213,7 +213,7 @@ fn a_mix_of_reads_and_writes_is_of_the_same_order() {
     let warm = COUNT / 4;
     let next = &mut |i: u64| {
         let op = if s.below(100) < 30 { HostOp::Write } else { HostOp::Read };
-        Command { op, offset: targets[i as usize], bytes: 4096 }
+        Command::new(op, targets[i as usize], 4096)
     };
     let end = closed_loop(&mut device, 0, 16, COUNT, next, &mut |done| {
         ended += 1;

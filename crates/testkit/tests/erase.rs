@@ -333,7 +333,7 @@ fn written(scheme_name: &str, cycles: u32, change: impl Fn(&mut DeviceConfig)) -
     let unit = c.ftl.mapping_unit;
     let units = device.host_bytes() / unit;
     let mut s = Stream::new(3, "erase", 0);
-    let mut next = |_| Command { op: HostOp::Write, offset: s.below(units) * unit, bytes: unit as u32 };
+    let mut next = |_| Command::new(HostOp::Write, s.below(units) * unit, unit as u32);
     closed_loop(&mut device, 0, 8, units, &mut next, &mut |_| {});
     device.audit().expect("every law holds");
     device
@@ -363,7 +363,7 @@ fn reads_see_what_wear_and_erases_have_left() {
         });
         let units = device.host_bytes() / 4096;
         let (mut s, mut failed) = (Stream::new(5, "erase", 0), 0);
-        let mut next = |_| Command { op: HostOp::Read, offset: s.below(units) * 4096, bytes: 4096 };
+        let mut next = |_| Command::new(HostOp::Read, s.below(units) * 4096, 4096);
         let start = device.now().0;
         closed_loop(&mut device, start, 8, 2000, &mut next, &mut |c| {
             failed += u32::from(c.status != Status::Ok)

@@ -39,7 +39,7 @@ fn overwrite<O: Observer>(device: &mut Device<O>, unit: u64, count: u64) -> u64 
         device.advance(SimTime(at), &mut |_| ended += 1);
         steps = if ended == before { steps + 1 } else { 0 };
         if issued < count && issued - ended < 16 {
-            let command = Command { op: HostOp::Write, offset: s.below(units) * unit, bytes: unit as u32 };
+            let command = Command::new(HostOp::Write, s.below(units) * unit, unit as u32);
             device.submit(SimTime(at), SimTime(at), command, 0).expect("16 fit the queue");
             issued += 1;
         } else {

@@ -125,8 +125,7 @@ fn what_groups_collected_is_what_all_lanes_did() {
                 device.advance(SimTime(at), &mut |_| {});
                 seen = seen.max(device.group_times(SimTime(at)).map(|g| g.collecting).max().unwrap());
             }
-            let command =
-                Command { op: HostOp::Write, offset: s.below(bytes / PAGE) * PAGE, bytes: PAGE as u32 };
+            let command = Command::new(HostOp::Write, s.below(bytes / PAGE) * PAGE, PAGE as u32);
             device.submit(SimTime(at), SimTime(at), command, 0).unwrap();
         }
         let groups: Vec<GroupTime> = device.group_times(SimTime(at)).collect();
@@ -554,7 +553,7 @@ fn collections_that_wait_for_their_channel_take_turns() {
                 device.advance(SimTime(next), &mut |_| {});
                 at = at.max(next);
             }
-            device.submit(SimTime(at), SimTime(at), Command { op, offset, bytes: stripe as u32 }, 0).unwrap();
+            device.submit(SimTime(at), SimTime(at), Command::new(op, offset, stripe as u32), 0).unwrap();
         }
         device.audit().unwrap();
         let times: Vec<u64> = device.group_times(SimTime(at)).map(|g| g.lane_ns).collect();

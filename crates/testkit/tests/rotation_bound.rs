@@ -73,7 +73,7 @@ fn run(c: &DeviceConfig, seed: u64, gap: u64) -> Ran {
             });
         }
         due = at;
-        let command = Command { op: HostOp::Write, offset: s.below(bytes / PAGE) * PAGE, bytes: PAGE as u32 };
+        let command = Command::new(HostOp::Write, s.below(bytes / PAGE) * PAGE, PAGE as u32);
         device.submit(SimTime(at), SimTime(at), command, 0).unwrap();
     }
     let ns = (at - from) as f64;

@@ -25,7 +25,7 @@ fn work(scrubs: bool) -> (u64, u64, u64, Vec<u64>) {
         latencies.push((e.completed - e.arrived).0);
     };
     for _ in 0..6_000 {
-        let command = Command { op: HostOp::Write, offset: s.below(units) * 4096, bytes: 4096 };
+        let command = Command::new(HostOp::Write, s.below(units) * 4096, 4096);
         while !device.has_place() {
             at = device.next_deadline().0;
             device.advance(SimTime(at), &mut |e| ended(&mut latencies, e));

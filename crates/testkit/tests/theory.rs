@@ -20,7 +20,7 @@ fn within(what: &str, got: f64, theory: f64, share: f64) {
 }
 
 fn read(offset: u64, bytes: u32) -> Command {
-    Command { op: HostOp::Read, offset, bytes }
+    Command::new(HostOp::Read, offset, bytes)
 }
 
 /// One die of one plane behind a host interface that takes no time.
@@ -202,11 +202,7 @@ fn throughput_ends_at_the_narrowest_server() {
     let each = 2 * c.channel.command.0 + 20_480 + (4 + 6) * 80_000 / 2;
     let rows = Device::new(&c, 1, ()).unwrap().host_bytes() / 2 / 16384;
     let half = Device::new(&c, 1, ()).unwrap().host_bytes() / 2 / 16384 * 16384;
-    let got = rate(&c, 8, rows / 2 * 2, |_, i| Command {
-        op: HostOp::Write,
-        offset: half + i % rows * 16384,
-        bytes: 16384,
-    });
+    let got = rate(&c, 8, rows / 2 * 2, |_, i| Command::new(HostOp::Write, half + i % rows * 16384, 16384));
     within("die bound, writes of a row/s", got, 1e9 / each as f64, 0.01);
 
     // The host link, in both directions.
@@ -217,9 +213,7 @@ fn throughput_ends_at_the_narrowest_server() {
     let mut c = free.clone();
     c.host.link_rate = 20_000_000;
     c.channel.rate = u64::MAX;
-    let got =
-        rate(&c, 64, 20_000, |d, _| Command { op: HostOp::Write, offset: anywhere(d, 4096), bytes: 4096 })
-            * 4096.0;
+    let got = rate(&c, 64, 20_000, |d, _| Command::new(HostOp::Write, anywhere(d, 4096), 4096)) * 4096.0;
     within("host link bound, bytes/s down", got, 20e6, 0.01);
 
     // The controller.
@@ -343,7 +337,7 @@ fn the_timed_model_amplifies_writes_as_the_functional_pass_does() {
     device.reset_counters();
     let mut s = Stream::new(1, "timed", 0);
     let count = bytes / 4096 * 3;
-    let next = &mut |_| Command { op: HostOp::Write, offset: s.below(bytes / 4096) * 4096, bytes: 4096 };
+    let next = &mut |_| Command::new(HostOp::Write, s.below(bytes / 4096) * 4096, 4096);
     closed_loop(&mut device, 0, 16, count, next, &mut |done| {
         assert!(done.ledger.get(Cause::HOST_QUEUE) == 0)
     });

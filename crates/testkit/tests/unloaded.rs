@@ -8,7 +8,7 @@ use tailcut_core::ftl::config::ExtentKind;
 use tailcut_core::nand::config::BusyKind;
 use tailcut_core::policy::*;
 use tailcut_testkit::{Host, small_drive};
-use tailcut_units::{Cause, HostOp, Span};
+use tailcut_units::{Cause, Command, HostOp, Span};
 
 /// The parts of a latency, computed from a configuration.
 struct Parts<'a>(&'a DeviceConfig);
@@ -238,6 +238,17 @@ fn transfers_round_up_once_over_the_whole_payload() {
 }
 
 #[test]
+fn the_two_directions_of_the_link_may_have_rates_of_their_own() {
+    let mut c = small_drive();
+    c.host.write_link_rate = Some(200_000_000);
+    let mut host = filled(&c);
+    let write = latency(&mut host, APART, HostOp::Write, 0, 4096);
+    assert_eq!(write, Parts(&c).ends() + Parts::moved(4096, 200_000_000));
+    let read = latency(&mut host, 2 * APART, HostOp::Read, 0, 4096);
+    assert_eq!(read, Parts(&c).ends() + Parts(&c).link(4096), "a buffer hit");
+}
+
+#[test]
 fn what_needs_no_flash_takes_the_controller_and_the_link_only() {
     let c = small_drive();
     let p = Parts(&c);
@@ -288,6 +299,35 @@ fn a_flush_waits_for_the_program_only_where_a_power_cut_would_lose_data() {
     let mut host = filled(&c);
     latency(&mut host, APART, HostOp::Write, 0, 4096);
     assert_eq!(latency(&mut host, at, HostOp::Flush, 0, 0), Parts(&c).ends());
+}
+
+#[test]
+fn forced_unit_access_waits_for_the_program_only_where_a_power_cut_would_lose_data() {
+    let force = |host: &mut Host, at, op| {
+        let done = host.one_command(at, Command { fua: true, ..Command::new(op, 0, 4096) });
+        assert_eq!(done.ledger.sum(), done.latency);
+        done.latency
+    };
+    let mut c = small_drive();
+    let mut host = filled(&c);
+    let held = latency(&mut host, APART, HostOp::Write, 8192, 4096);
+    latency(&mut host, 2 * APART, HostOp::Flush, 0, 0);
+    let programmed = Parts(&c).flash_program(2, host_page(&c));
+    assert_eq!(force(&mut host, 3 * APART, HostOp::Write), held + programmed);
+    assert_eq!(latency(&mut host, 4 * APART, HostOp::Flush, 0, 0), Parts(&c).ends(), "nothing is held");
+    let read = latency(&mut host, 5 * APART, HostOp::Read, 0, 4096);
+    assert_eq!(force(&mut host, 6 * APART, HostOp::Read), read, "reads ignore it");
+    c.policy.buffer = buffer::BufferConfig::Lru(buffer::lru::Config {
+        capacity: 256 << 10,
+        power_loss: buffer::lru::PowerLoss::Capacitor,
+        ..Default::default()
+    });
+    let mut host = filled(&c);
+    assert_eq!(force(&mut host, APART, HostOp::Write), held);
+    let through = write_through(small_drive());
+    let mut host = filled(&through);
+    let plain = latency(&mut host, APART, HostOp::Write, 0, 4096);
+    assert_eq!(force(&mut filled(&through), APART, HostOp::Write), plain);
 }
 
 /// The page index of the next host row on the first die of a half-filled drive.

@@ -17,10 +17,12 @@ fn rounds(config: &DeviceConfig, written: &Range<u64>, erases: u64) -> Vec<u32> 
     let mut s = Stream::new(3, "untimed", 0);
     let mut at = 0;
     for _ in 0..4 {
-        let mut next = |_| Command {
-            op: HostOp::Write,
-            offset: written.start + s.below((written.end - written.start) / unit) * unit,
-            bytes: unit as u32,
+        let mut next = |_| {
+            Command::new(
+                HostOp::Write,
+                written.start + s.below((written.end - written.start) / unit) * unit,
+                unit as u32,
+            )
         };
         at = closed_loop(&mut device, at, 8, 1_000, &mut next, &mut |_| {});
         assert!(device.settle() && device.is_quiescent());

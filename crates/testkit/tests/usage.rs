@@ -102,7 +102,7 @@ fn against_operations(config: &DeviceConfig, planes_known: bool) {
         device.advance(SimTime(at), &mut |_| ());
         if device.has_place() {
             let op = if s.below(3) > 0 { HostOp::Write } else { HostOp::Read };
-            let command = Command { op, offset: s.below(units) * 8192, bytes: 8192 };
+            let command = Command::new(op, s.below(units) * 8192, 8192);
             device.submit(SimTime(at), SimTime(at), command, 0).expect("a place");
         }
         if i % 500 != 499 {

@@ -81,7 +81,7 @@ fn worn(config: &DeviceConfig, writes: u64, unit: impl Fn(&mut Stream, u64) -> u
     let stripes = device.shape().stripes.clone().expect("it has parity");
     let mut s = Stream::new(3, "wear", 0);
     let count = u64::from(stripes.count);
-    let mut next = |_| Command { op: HostOp::Write, offset: unit(&mut s, count) * PAGE, bytes: PAGE as u32 };
+    let mut next = |_| Command::new(HostOp::Write, unit(&mut s, count) * PAGE, PAGE as u32);
     closed_loop(&mut device, 0, 8, writes, &mut next, &mut |_| {});
     device.audit().expect("every law holds");
     device.audit_parity().expect("every stripe has its parity");
@@ -189,17 +189,9 @@ fn a_drive_is_aged_where_its_stripes_are() {
     device.fill(device.host_bytes());
     let stripes = u64::from(device.shape().stripes.as_ref().expect("it has parity").count);
     let mut s = Stream::new(3, "wear", 1);
-    let mut next =
-        |_| Command { op: HostOp::Write, offset: first_units(&mut s, stripes) * PAGE, bytes: PAGE as u32 };
+    let mut next = |_| Command::new(HostOp::Write, first_units(&mut s, stripes) * PAGE, PAGE as u32);
     closed_loop(&mut device, 0, 8, 5_000, &mut next, &mut |_| {});
-    let end = closed_loop(
-        &mut device,
-        1 << 50,
-        1,
-        1,
-        &mut |_| Command { op: HostOp::Flush, offset: 0, bytes: 0 },
-        &mut |_| {},
-    );
+    let end = closed_loop(&mut device, 1 << 50, 1, 1, &mut |_| Command::FLUSH, &mut |_| {});
     device.advance(tailcut_units::SimTime(end + (1 << 40)), &mut |_| {});
     assert!(device.is_quiescent() && device.counters().shifts > 100 && device.counters().migrations > 10);
     let report = device.age_uniform(0..device.host_bytes(), PAGE as u32, &mut |_| true);
@@ -267,7 +259,7 @@ fn overwritten(gap: Option<u32>, part: f64, writes: u64) -> (Counters, Vec<u32>)
     let unit = config.ftl.mapping_unit;
     let units = ((device.host_bytes() / unit) as f64 * part) as u64;
     let mut s = Stream::new(3, "wear", 0);
-    let mut next = |_| Command { op: HostOp::Write, offset: s.below(units) * unit, bytes: unit as u32 };
+    let mut next = |_| Command::new(HostOp::Write, s.below(units) * unit, unit as u32);
     closed_loop(&mut device, 0, 8, writes, &mut next, &mut |_| {});
     device.audit().expect("every law holds");
     let c = device.counters().clone();

@@ -25,6 +25,18 @@ pub struct Command {
     pub offset: u64,
     /// Length in bytes, at least 1; 0 for a flush.
     pub bytes: u32,
+    /// Forced unit access: a write completes only when its data are durable. Ignored for other kinds.
+    pub fua: bool,
+}
+
+impl Command {
+    /// A flush.
+    pub const FLUSH: Command = Command::new(HostOp::Flush, 0, 0);
+
+    /// A command without forced unit access.
+    pub const fn new(op: HostOp, offset: u64, bytes: u32) -> Command {
+        Command { op, offset, bytes, fua: false }
+    }
 }
 
 impl HostOp {

@@ -66,7 +66,7 @@ impl TraceWrites {
         let mut source = trace.source(1, filled, 1)?;
         let (mut hash, mut writes) = (Xxh3Default::new(), 0);
         while let Some(issue) = source.next_issue()? {
-            let Command { op, offset, bytes } = issue.command;
+            let Command { op, offset, bytes, .. } = issue.command;
             if op == HostOp::Write {
                 hash.update(&offset.to_le_bytes());
                 hash.update(&bytes.to_le_bytes());

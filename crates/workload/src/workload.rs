@@ -323,6 +323,26 @@ impl WorkloadSpec {
         }
     }
 
+    /// The workload with its arrivals faster by `factor`: a trace's times are divided by it, the rates of jobs are
+    /// multiplied. `None` if nothing sets the time of arrivals: a closed loop.
+    pub fn at_rate(&self, factor: f64) -> Option<WorkloadSpec> {
+        match self {
+            WorkloadSpec::Jobs { text, set } => {
+                Some(WorkloadSpec::Jobs { text: text.clone(), set: set.at_rate(factor)? })
+            }
+            WorkloadSpec::Trace(trace) => {
+                if trace.depth.is_some() {
+                    return None;
+                }
+                let mut trace = trace.clone();
+                trace.options.rate_scale *= factor;
+                // The same requests are measured.
+                trace.warm_up = Span((trace.warm_up.0 as f64 / factor) as u64);
+                Some(WorkloadSpec::Trace(trace))
+            }
+        }
+    }
+
     /// The options of the description that have no effect, or another effect than in fio.
     pub fn warnings(&self) -> Vec<String> {
         match self {

@@ -34,6 +34,7 @@ pub(super) fn check_values(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     let f = &c.ftl;
     let die = DieGeometry { page: g.page, planes: g.planes, independent: g.busy_unit == BusyKind::Plane };
     f.check_units(die)?;
+    f.check_rated_cycles(c.erase.is_some())?;
     g.check_busy_unit(f.extent == ExtentKind::Block)?;
     f.check_joins(die, !matches!(c.policy.redundancy, RedundancyConfig::None(_)))?;
     f.check_erases(die)?;

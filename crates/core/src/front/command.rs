@@ -122,7 +122,7 @@ impl Arrived {
         Arrived {
             index: 0,
             tag: 0,
-            command: Command { op: HostOp::Flush, offset: 0, bytes: 0 },
+            command: Command::FLUSH,
             arrived: 0,
             status: Status::Ok,
             ledger: Ledger::new(),

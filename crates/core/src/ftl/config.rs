@@ -87,6 +87,13 @@ pub struct FtlConfig {
     /// - Read by: the capacity (`ftl::config`, `device::capacity`)
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_ratio")]
     pub over_provisioning_of_user: Option<f64>,
+    /// Program/erase cycles that a block is rated for, from which a run gives the endurance of the drive. With the table
+    /// `erase` they are `erase.worn_cycles`.
+    ///
+    /// - Range: 1 to 1000000; not with the table `erase`
+    /// - Read by: the endurance of a summary (`report::endurance`)
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rated_cycles: Option<u32>,
     /// The blocks that are opened, written, collected and erased together.
     ///
     /// - Read by: the address arithmetic (`ftl::layout`)
@@ -163,6 +170,18 @@ impl FtlConfig {
         ];
         let mut set = Self::CAPACITY_KEYS.into_iter().zip(given).filter_map(|(key, rule)| Some((key, rule?)));
         set.next().filter(|_| set.next().is_none())
+    }
+
+    /// Check the rated cycles; `has_wear` tells whether the drive has the table `erase`.
+    pub(crate) fn check_rated_cycles(&self, has_wear: bool) -> Result<(), ConfigProblem> {
+        let Some(cycles) = self.rated_cycles else { return Ok(()) };
+        if has_wear {
+            return refuse(
+                "ftl.rated_cycles",
+                "a drive with the table `erase` has erase.worn_cycles instead",
+            );
+        }
+        check_count("ftl.rated_cycles", cycles, 1_000_000)
     }
 
     /// Bytes of a write unit, for pages of `page` bytes.

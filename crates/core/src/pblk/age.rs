@@ -157,7 +157,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             }
             if done >= tell {
                 tell = done + TELL;
-                if !progress((done as f64 / windows.typical(raw)).min(0.99)) {
+                if !progress(done as f64 / windows.typical(raw)) {
                     break;
                 }
             }

@@ -268,7 +268,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Begin a request of the host.
     fn begin(&mut self, id: u32) {
         let s = &mut self.state;
-        let Command { op, offset, bytes } = s.interface.requests[id].host.command;
+        let Command { op, offset, bytes, .. } = s.interface.requests[id].host.command;
         let inside = bytes > 0
             && offset.checked_add(u64::from(bytes)).is_some_and(|end| end <= self.shape.host_bytes());
         if op != HostOp::Flush && !inside {
@@ -340,7 +340,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let arrived = match bytes {
             0 => sent,
             _ => {
-                let (begin, span) = s.interface.down.grant(sent, bytes, self.shape.host.link_rate);
+                let (begin, span) = s.interface.down.grant(sent, bytes, self.shape.host.rate_from_host());
                 begin + span
             }
         };

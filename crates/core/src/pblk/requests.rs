@@ -252,8 +252,16 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             if r.next < r.end {
                 continue;
             }
+            let forced = r.host.command.fua;
             s.interface.room.pop_front();
-            self.end_wait(id, Status::Ok);
+            self.charge_wait(id);
+            if forced {
+                // The writer runs after all writes that have room.
+                self.observe_request(id, RequestStep::Forced);
+                self.hold_until_synced(id);
+            } else {
+                self.complete(id);
+            }
         }
         any
     }
@@ -261,12 +269,18 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// End a write that has waited before the ring.
     #[inline]
     pub(super) fn end_wait(&mut self, id: u32, status: Status) {
+        self.charge_wait(id);
+        self.state.interface.requests[id].host.status = status;
+        self.complete(id);
+    }
+
+    /// Charge a write with its wait before the ring.
+    #[inline]
+    fn charge_wait(&mut self, id: u32) {
         let s = &mut self.state;
         let waits = s.interface.waits.settle(s.now);
         let r = &mut s.interface.requests[id];
         waits.charge(&r.waits, &mut r.host.ledger);
-        r.host.status = status;
-        self.complete(id);
     }
 
     /// Put a sector of a user into the ring, whose slot is free. Its old copy on flash is invalid at once. Returns the
@@ -374,6 +388,15 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// A flush ends when all that is in the ring now is on flash.
     pub(super) fn flush(&mut self, id: u32) {
+        if self.hold_until_synced(id) {
+            self.run_writer();
+            self.admit();
+        }
+    }
+
+    /// Complete a flush, or a write with forced unit access, when all that is in the ring now is on flash. Returns
+    /// whether the writer has to write for it.
+    fn hold_until_synced(&mut self, id: u32) -> bool {
         let s = &mut self.state;
         // Writes that wait before the ring have not been acknowledged.
         match s.ring.flush() {
@@ -385,10 +408,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             Some(last) => {
                 s.interface.requests[id].since = s.now;
                 s.interface.flushes.push_back((last, id));
-                self.run_writer();
-                self.admit();
+                return true;
             }
         }
+        false
     }
 
     /// End the flushes that waited for nothing later than `synced`.

@@ -458,6 +458,7 @@ fn check(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     c.host.check_rate()?;
     c.ecc.check_queue()?;
     c.host.check_queue()?;
+    c.ftl.check_rated_cycles(c.erase.is_some())?;
     if c.ftl.mapping_unit != SECTOR {
         return refuse(
             "ftl.mapping_unit",

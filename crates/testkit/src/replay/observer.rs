@@ -421,6 +421,13 @@ impl Replay {
             }
             RequestStep::ReadsAgain => self.front.read_again(r, now),
             RequestStep::Waits(reason) => self.front.wait_for(reason, now),
+            RequestStep::Forced => {
+                if self.front.pblk.is_some() {
+                    self.front.waited(r.looked_at, now, &mut r.account);
+                }
+                (r.forced, r.room_since) = (true, now);
+            }
+            RequestStep::Held if r.forced => r.account.add(Cause::BUFFER_FLUSH, now - r.room_since),
             RequestStep::Held if self.front.pblk.is_some() && r.command.op == HostOp::Write => {
                 self.front.waited(r.looked_at, now, &mut r.account);
             }

@@ -19,6 +19,8 @@ pub struct Request {
     pub looked_at: u64,
     /// Time up to which the waits for buffer room are accounted for, ns.
     pub room_since: u64,
+    /// Whether it is a write with forced unit access that is wholly in the buffer, since `room_since`.
+    pub forced: bool,
     /// The account of the part that ended last, from `looked_at` on.
     pub last: Option<Account>,
     /// pblk: when the sectors of a read that are through the controller were through, and how many they are.
@@ -36,6 +38,7 @@ impl Request {
             account,
             looked_at: at,
             room_since: at,
+            forced: false,
             last: None,
             passed: None,
             gathered: (0, 0),
@@ -68,6 +71,7 @@ pub struct Front {
     controller: u64,
     buffer_write: u64,
     rate: u64,
+    rate_from_host: u64,
     whole: bool,
     submit: u64,
     complete: u64,
@@ -127,6 +131,7 @@ impl Front {
             controller: config.controller.command.0,
             buffer_write,
             rate: config.host.link_rate,
+            rate_from_host: config.host.write_link_rate.unwrap_or(config.host.link_rate),
             whole: config.host.transfer == Transfer::Whole && config.ftl.kind == FtlKind::Page,
             pblk: (config.ftl.kind == FtlKind::Pblk).then(|| Pblk::of(config)),
             submit: config.host.submit_latency.0,
@@ -151,7 +156,7 @@ impl Front {
         let mut looked_at = self.controller_free;
         if command.op == HostOp::Write {
             let begun = looked_at.max(self.down_free);
-            let span = self.link(u64::from(command.bytes));
+            let span = Span::transfer(u64::from(command.bytes), self.rate_from_host).0;
             self.down_free = begun + span;
             account.add(Cause::HOST_LINK_WAIT, begun - looked_at);
             account.add(Cause::HOST_LINK, span);

@@ -197,6 +197,7 @@ fn draw_drive(s: &mut Stream) -> DeviceConfig {
     c.ecc.queue = one_of(s, &[1, 2, 4, 64]);
     c.host.queue_depth = one_of(s, &[1, 1, 2, 3, 8, 32, 100]);
     c.host.link_rate = one_of(s, &[u64::MAX, 3_200_000_000, 200_000_000]);
+    c.host.write_link_rate = one_of(s, &[None, None, Some(u64::MAX), Some(150_000_000)]);
     c.host.transfer = one_of(s, &[Transfer::ByPage, Transfer::Whole]);
     c.host.submit_latency = Span(one_of(s, &[0, 900]));
     c.host.complete_latency = Span(one_of(s, &[0, 1_100]));

@@ -210,7 +210,7 @@ pub fn run_over<M: Medium>(seed: u64, medium: M) -> Result<Outcome, String> {
         let offset = s.below((bytes - length) / grain + 1) * grain;
         let (offset, length) = if op == HostOp::Flush { (0, 0) } else { (offset, length as u32) };
         let offset = if chance(&mut s, 300) { bytes - 512 } else { offset };
-        run.submit(at, Command { op, offset, bytes: length })?;
+        run.submit(at, Command { fua: chance(&mut s, 16), ..Command::new(op, offset, length) })?;
         at = at.max(run.drive.now().0);
         if i % 64 == 0 {
             run.drive.audit()?;

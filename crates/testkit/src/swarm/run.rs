@@ -328,7 +328,7 @@ impl<'a, O: Observer, M: Medium> Run<'a, O, M> {
         // Units are told as lost as a whole.
         let most = if exact && most >= unit { most / unit * unit } else { most };
         for offset in (0..end).step_by(most as usize) {
-            let command = Command { op: HostOp::Read, offset, bytes: most.min(end - offset) as u32 };
+            let command = Command::new(HostOp::Read, offset, most.min(end - offset) as u32);
             let at = SimTime(self.now);
             self.device.advance(at, &mut |_| {});
             let before = if exact { self.told(&command) } else { None };
@@ -453,12 +453,12 @@ impl<'a, O: Observer, M: Medium> Run<'a, O, M> {
             ticket -= weight;
         }
         if op == HostOp::Flush {
-            return Command { op, offset: 0, bytes: 0 };
+            return Command::new(op, 0, 0);
         }
         if plan.astray > 0 && chance(s, plan.astray) {
             let (offset, bytes) =
                 one_of(s, &[(capacity, 1), (capacity - 1, 2), (u64::MAX, 1), (0, 0), (u64::MAX - 5, 100)]);
-            return Command { op, offset, bytes };
+            return Command::new(op, offset, bytes);
         }
         let hot = plan.hot > 0 && !chance(s, 8);
         let span = if hot { (capacity * plan.hot / 256).max(1) } else { capacity };
@@ -467,7 +467,7 @@ impl<'a, O: Observer, M: Medium> Run<'a, O, M> {
         let most = plan.largest.min(capacity - offset).max(1);
         let bytes = (between(s, 1, most).div_ceil(grain) * grain).min(most);
         *next = offset + bytes;
-        Command { op, offset, bytes: bytes as u32 }
+        Command { fua: chance(s, 16), ..Command::new(op, offset, bytes as u32) }
     }
 
     /// Advance time to `at`, one deadline after the other.

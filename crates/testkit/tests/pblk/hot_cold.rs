@@ -213,8 +213,7 @@ fn the_latest_line_has_the_last_copy() {
             at += 20_000;
             // A small hot set: lines are collected soon after they were closed.
             let within = if i % 4 == 0 { sectors } else { sectors / 40 };
-            let command =
-                Command { op: HostOp::Write, offset: s.below(within) * SECTOR, bytes: SECTOR as u32 };
+            let command = Command::new(HostOp::Write, s.below(within) * SECTOR, SECTOR as u32);
             drive.advance(SimTime(at), &mut |_| {});
             while !drive.has_place() {
                 at = drive.next_deadline().0;

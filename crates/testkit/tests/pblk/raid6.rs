@@ -52,7 +52,7 @@ impl Raid {
     /// Run one command to its end. Returns its status and bytes.
     fn one(&mut self, op: HostOp, sector: u64, data: &[u8]) -> (Status, Vec<u8>) {
         let now = self.drive.now();
-        let command = Command { op, offset: sector * SECTOR, bytes: SECTOR as u32 };
+        let command = Command::new(op, sector * SECTOR, SECTOR as u32);
         self.drive.submit_write(now, now, command, 0, data).expect("a place");
         let mut ended = None;
         while ended.is_none() {

@@ -381,7 +381,7 @@ fn lost_sectors_are_told_until_they_are_written() {
     assert_eq!(stage.one(HostOp::Read, lost - 1, 1).status, Status::Ok);
     // A write of a part leaves the rest lost.
     let now = stage.drive.now();
-    let part = Command { op: HostOp::Write, offset: lost * SECTOR, bytes: 512 };
+    let part = Command::new(HostOp::Write, lost * SECTOR, 512);
     stage.drive.submit(now, now, part, 0).expect("a place");
     assert_eq!((stage.finish().status, told(&stage)), (Status::Ok, true));
     assert_eq!(stage.one(HostOp::Read, lost, 1).status, Status::MediaError);

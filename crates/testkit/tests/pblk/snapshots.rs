@@ -24,7 +24,7 @@ fn work(drive: &mut Pblk, seed: u64, mut at: u64, commands: u32) -> (u64, u64) {
         }
         let op = [HostOp::Read, HostOp::Write, HostOp::Write, HostOp::Flush][s.below(4) as usize];
         let bytes = if op == HostOp::Flush { 0 } else { SECTOR as u32 };
-        let command = Command { op, offset: s.below(sectors) * SECTOR, bytes };
+        let command = Command::new(op, s.below(sectors) * SECTOR, bytes);
         drive.submit(SimTime(at), SimTime(at), command, 0).expect("a place");
     }
     (digest, at)

@@ -120,14 +120,18 @@ impl Stage {
 
     /// Submit a command at `at`, once the queue has a place. Returns its number.
     pub fn submit(&mut self, at: u64, op: HostOp, sector: u64, sectors: u32) -> u64 {
+        let bytes = sectors * SECTOR as u32;
+        self.submit_command(at, Command::new(op, sector * SECTOR, bytes))
+    }
+
+    /// Like `submit`, of a whole command.
+    pub fn submit_command(&mut self, at: u64, command: Command) -> u64 {
         let mut now = at.max(self.drive.now().0);
         self.until(now);
         while !self.drive.has_place() {
             now = self.drive.next_deadline().0;
             self.until(now);
         }
-        let bytes = sectors * SECTOR as u32;
-        let command = Command { op, offset: sector * SECTOR, bytes };
         self.drive.submit(SimTime(now), SimTime(at.min(now)), command, 0).expect("a place")
     }
 

@@ -3,7 +3,7 @@
 use crate::stage::{SECTOR, Stage, config};
 use tailcut_core::device::OpKind;
 use tailcut_core::figures::Until;
-use tailcut_units::{Cause, HostOp, Occupant, Status};
+use tailcut_units::{Cause, Command, HostOp, Occupant, Status};
 
 const US: u64 = 1_000;
 
@@ -49,6 +49,26 @@ fn a_flush_pads_a_write_unit() {
     let took = flush.at - flush.arrived;
     assert!(took.abs_diff(expected) < 1000, "{took}, not {expected}");
     assert_eq!(stage.one(HostOp::Flush, 0, 0).ledger.sum(), 10 * US, "nothing to wait for");
+}
+
+/// A write with forced unit access takes the time of a write and of the flush that Linux sends after it.
+#[test]
+fn forced_unit_access_is_a_flush_after_the_write() {
+    let mut stage = Stage::new(&config("cnex-westlake", &["geometry.blocks=200"]));
+    let write = stage.one(HostOp::Write, 0, 3);
+    let flush = stage.one(HostOp::Flush, 0, 0);
+    let mut stage = Stage::new(&config("cnex-westlake", &["geometry.blocks=200"]));
+    let forced = Command { fua: true, ..Command::new(HostOp::Write, 0, 3 * SECTOR as u32) };
+    stage.submit_command(0, forced);
+    let forced = stage.finish();
+    let [write, flush, took] = [write, flush, forced].map(|done| {
+        assert_eq!(done.ledger.sum(), done.at - done.arrived);
+        done.ledger.sum()
+    });
+    // The host's own 10 us are spent once.
+    assert!((write + flush - 10 * US).abs_diff(took) < 3_000, "{write} + {flush}, not {took}");
+    let c = stage.drive.counters();
+    assert_eq!((c.programs_user, c.programs_pad), (3, 5));
 }
 
 /// Seven sectors of eight stay in the ring.

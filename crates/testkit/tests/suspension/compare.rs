@@ -98,7 +98,7 @@ fn mean(member: &str) -> (f64, f64) {
     let mut reads = Vec::new();
     let mut next = |_| {
         let op = if s.below(3) == 0 { HostOp::Write } else { HostOp::Read };
-        Command { op, offset: s.below(bytes / 4_096) * 4_096, bytes: 4_096 }
+        Command::new(op, s.below(bytes / 4_096) * 4_096, 4_096)
     };
     closed_loop(&mut device, 0, 8, 60_000, &mut next, &mut |c| {
         if c.command.op == HostOp::Read {

@@ -121,6 +121,7 @@ impl Draft {
                 | "new_group"
                 | "group_reporting"
                 | "do_verify"
+                | "writefua"
                 | "direct"
                 | "buffered"
         );
@@ -138,6 +139,7 @@ impl Draft {
             "new_group" => self.spec.new_group = on,
             "group_reporting" => self.spec.group_reporting = on,
             "do_verify" => self.spec.do_verify = on,
+            "writefua" => self.spec.forces_unit_access = on,
             "direct" | "buffered" if (key == "direct") == on => self.no_effect.push(entry.key.clone()),
             "direct" | "buffered" => {
                 let text =
@@ -230,10 +232,8 @@ impl Draft {
         match (key, text) {
             ("rw_sequencer", "sequential") => spec.identical_runs = false,
             ("rw_sequencer", "identical") => spec.identical_runs = true,
-            ("sync", "0" | "none") => {}
-            ("sync", _) => {
-                return Err("synchronous writes (O_SYNC) are not modelled; use fsync=1".to_string());
-            }
+            ("sync", "0" | "none") => spec.durable_writes = false,
+            ("sync", "1" | "sync" | "dsync") => spec.durable_writes = true,
             ("verify", "0" | "none") => spec.verify = None,
             ("verify", _) => spec.verify = Some(text.to_string()),
             _ => return Err("not one of the choices".to_string()),
@@ -363,7 +363,7 @@ fn allowed(key: &str) -> &'static str {
         "name" | "filename" | "filename_format" | "directory" => "a name",
         "ioengine" => "an engine of fio that reaches a drive of this host, such as libaio, io_uring or psync",
         "rw_sequencer" => "sequential or identical",
-        "sync" => "none",
+        "sync" => "none, sync or dsync; 0 or 1",
         "verify" => "0, or any method in a job that does not read its writes back",
         "loops" => "1 to 4294967295",
         "number_ios" | "randseed" | "thinktime_blocks" | "fsync" | "fdatasync" => "a count",

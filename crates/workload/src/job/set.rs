@@ -79,6 +79,13 @@ impl JobSet {
         &self.specs
     }
 
+    /// The jobs with every rate multiplied by `factor`; `None` if none has a rate.
+    pub fn at_rate(&self, factor: f64) -> Option<JobSet> {
+        let mut set = self.clone();
+        let paced = set.specs.iter_mut().filter(|spec| spec.has_rate());
+        (paced.map(|spec| spec.multiply_rates(factor)).count() > 0).then_some(set)
+    }
+
     /// The options of the description that have no effect, or another effect than in fio.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings

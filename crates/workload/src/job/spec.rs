@@ -178,6 +178,10 @@ pub struct JobSpec {
     pub(super) do_verify: bool,
     pub(super) loops: u64,
     pub(super) randseed: Option<u64>,
+    /// `sync`: every write is durable when it ends.
+    pub(super) durable_writes: bool,
+    /// `writefua`: the same, asked of the drive directly.
+    pub(super) forces_unit_access: bool,
     pub(super) fsync: u64,
     pub(super) end_fsync: bool,
 }
@@ -237,6 +241,8 @@ impl JobSpec {
             do_verify: true,
             loops: 1,
             randseed: None,
+            durable_writes: false,
+            forces_unit_access: false,
             fsync: 0,
             end_fsync: false,
         }
@@ -276,6 +282,22 @@ impl JobSpec {
             Limit::Requests(rate) => rate.per_second_f64(),
             Limit::Bytes(bytes) => bytes as f64 / self.block[direction].mean(),
         })
+    }
+
+    /// Whether a direction in use has a rate.
+    pub(super) fn has_rate(&self) -> bool {
+        self.directions().any(|d| self.limit(d).is_some())
+    }
+
+    /// Multiply all rates, to a thousandth of a request and to a byte a second.
+    pub(super) fn multiply_rates(&mut self, factor: f64) {
+        for rate in self.rate_iops.iter_mut().flatten() {
+            let thousandths = rate.per_second_f64() * factor * 1000.0;
+            *rate = Rate { per_second: (thousandths.round() as u64).max(1), scale: 1000 };
+        }
+        for bytes in self.rate.iter_mut().flatten() {
+            *bytes = ((*bytes as f64 * factor) as u64).clamp(1, 1 << 60);
+        }
     }
 
     /// The directions in use.

@@ -48,6 +48,8 @@ pub struct JobStream {
     think: u64,
     think_every: u64,
     until_think: u64,
+    /// Writes have forced unit access.
+    forces_unit_access: bool,
     fsync_every: u64,
     until_fsync: u64,
     flush_next: bool,
@@ -149,6 +151,7 @@ impl JobStream {
             think: spec.think_ns,
             think_every: spec.think_blocks,
             until_think: spec.think_blocks,
+            forces_unit_access: spec.durable_writes || spec.forces_unit_access,
             fsync_every: spec.fsync,
             until_fsync: spec.fsync,
             flush_next: false,
@@ -237,11 +240,7 @@ impl JobStream {
     }
 
     fn flush(&self) -> Issue {
-        Issue {
-            earliest: SimTime(self.earliest),
-            think: Span::ZERO,
-            command: Command { op: HostOp::Flush, offset: 0, bytes: 0 },
-        }
+        Issue { earliest: SimTime(self.earliest), think: Span::ZERO, command: Command::FLUSH }
     }
 
     fn finish(&mut self) -> Option<Issue> {
@@ -306,7 +305,12 @@ impl Iterator for JobStream {
         Some(Issue {
             earliest: SimTime(self.earliest),
             think: self.pause(),
-            command: Command { op: OPS[direction], offset: self.region.start + offset, bytes },
+            command: Command {
+                op: OPS[direction],
+                offset: self.region.start + offset,
+                bytes,
+                fua: self.forces_unit_access && direction == WRITE,
+            },
         })
     }
 }

@@ -30,24 +30,56 @@ pub(crate) struct Batch {
 impl Batch {
     /// Append a request, and before it the FLUSH that it asks for, at the same time.
     #[inline]
-    fn push(&mut self, place: u64, (flushed, record): (bool, Record)) {
-        if flushed {
-            let record = Record { op: HostOp::Flush, offset: 0, bytes: 0, ..record };
+    fn push(&mut self, place: u64, Request { record, preflush }: Request) {
+        if preflush {
+            let record = Record { op: HostOp::Flush, offset: 0, bytes: 0, fua: false, ..record };
             self.entries.push(Entry { record, place });
         }
         self.entries.push(Entry { record, place });
     }
 }
 
+/// A checked request, and whether a FLUSH precedes it.
+struct Request {
+    record: Record,
+    preflush: bool,
+}
+
 /// The kind of one line or binary record.
 pub(crate) enum Parsed {
     Request(Raw),
-    /// A request with a flush before it (preflush): two requests, the first of them a FLUSH.
-    Flushed(Raw),
+    /// A request with a flush before it (preflush: two requests, the first of them a FLUSH) or with forced
+    /// unit access, or both.
+    Special {
+        raw: Raw,
+        preflush: bool,
+        fua: bool,
+    },
     /// A comment, header or summary.
     Comment,
     /// An event or command that is not a request, or not of the kind that is replayed.
     Other,
+}
+
+impl Parsed {
+    /// The request, checked; `None` if there is none, which is counted.
+    #[inline]
+    fn request(self, counts: &mut TraceCounts) -> Result<Option<Request>, Box<Reason>> {
+        Ok(match self {
+            Parsed::Request(raw) => Some(Request { record: raw.check()?, preflush: false }),
+            Parsed::Special { raw, preflush, fua } => {
+                Some(Request { record: Record { fua, ..raw.check()? }, preflush })
+            }
+            Parsed::Comment => {
+                counts.comments += 1;
+                None
+            }
+            Parsed::Other => {
+                counts.other_events += 1;
+                None
+            }
+        })
+    }
 }
 
 /// A parser's result for a line or record; the error is boxed because it is rare.
@@ -165,7 +197,7 @@ impl<P: LineParser> Lines<P> {
         line: &[u8],
         whole: bool,
         counts: &mut TraceCounts,
-    ) -> Result<Option<(bool, Record)>, Box<Reason>> {
+    ) -> Result<Option<Request>, Box<Reason>> {
         let line = trim(line);
         if line.is_empty() {
             counts.blank += 1;
@@ -184,18 +216,7 @@ impl<P: LineParser> Lines<P> {
             counts.comments += 1;
             return Ok(None);
         }
-        let record = match self.parser.parse(line)? {
-            Parsed::Request(raw) => Some((false, raw.check()?)),
-            Parsed::Flushed(raw) => Some((true, raw.check()?)),
-            Parsed::Comment => {
-                counts.comments += 1;
-                None
-            }
-            Parsed::Other => {
-                counts.other_events += 1;
-                None
-            }
-        };
+        let request = self.parser.parse(line)?.request(counts)?;
         if !whole {
             match self.parser.ending(line) {
                 Ending::Whole => {}
@@ -203,7 +224,7 @@ impl<P: LineParser> Lines<P> {
                 Ending::Cut(reason) => return Err(Box::new(reason)),
             }
         }
-        Ok(record)
+        Ok(request)
     }
 }
 
@@ -297,21 +318,8 @@ impl<P: RecordParser> Decoder for Records<P> {
                 Some(record) => self.0.parse(record),
                 None => Err(Box::new(Reason::CutRecord { have: bytes.len(), need })),
             };
-            let record = match parsed {
-                Ok(Parsed::Request(raw)) => raw.check().map(|record| Some((false, record))),
-                Ok(Parsed::Flushed(raw)) => raw.check().map(|record| Some((true, record))),
-                Ok(Parsed::Comment) => {
-                    counts.comments += 1;
-                    Ok(None)
-                }
-                Ok(Parsed::Other) => {
-                    counts.other_events += 1;
-                    Ok(None)
-                }
-                Err(reason) => Err(reason),
-            };
-            match record {
-                Ok(Some(record)) => batch.push(at, record),
+            match parsed.and_then(|parsed| parsed.request(counts)) {
+                Ok(Some(request)) => batch.push(at, request),
                 Ok(None) => {}
                 Err(reason) => {
                     let file = input.file().into();

@@ -125,7 +125,7 @@ mod tests {
     use tailcut_units::Stream;
 
     fn record(op: HostOp, device: u32, offset: u64, bytes: u64) -> Record {
-        Record { time: 0, offset, bytes: bytes as u32, device, op }
+        Record { time: 0, offset, bytes: bytes as u32, device, op, fua: false }
     }
 
     #[test]

@@ -56,6 +56,7 @@ pub(super) struct Layout {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pieces {
     op: HostOp,
+    fua: bool,
     base: u64,
     limit: u64,
     left: u64,
@@ -68,7 +69,7 @@ impl Iterator for Pieces {
         // The request had at most 4 GiB - 1 bytes, so a piece fits 32 bits.
         let bytes = self.left.min(self.limit) as u32;
         self.left -= u64::from(bytes);
-        (bytes > 0).then_some(Command { op: self.op, offset: self.base, bytes })
+        (bytes > 0).then_some(Command { op: self.op, offset: self.base, bytes, fua: self.fua })
     }
 }
 
@@ -153,7 +154,7 @@ impl Layout {
     ) -> Command {
         let op = record.op;
         if op == HostOp::Flush {
-            return Command { op, offset: 0, bytes: 0 };
+            return Command::FLUSH;
         }
         let index = self.slice_of(record.device, counts);
         let slice = &mut self.slices[index];
@@ -184,7 +185,7 @@ impl Layout {
             counts.moved += 1;
             page = slice.pages - pages;
         }
-        Command { op, offset: base + page * PAGE + inside, bytes: record.bytes }
+        Command { op, offset: base + page * PAGE + inside, bytes: record.bytes, fua: record.fua }
     }
 }
 
@@ -197,8 +198,9 @@ fn split(record: &Record, base: u64, at: u64, limit: u64) -> (Command, Pieces) {
     let (at, left) = if op == HostOp::Trim { (0, left.min(limit)) } else { (at, left) };
     // At most 4 GiB - 1 bytes, like the request.
     let first = left.min(limit - at) as u32;
-    let command = Command { op, offset: base + at, bytes: first };
-    (command, Pieces { op, base, limit, left: left - u64::from(first) })
+    let fua = record.fua;
+    let command = Command { op, offset: base + at, bytes: first, fua };
+    (command, Pieces { op, fua, base, limit, left: left - u64::from(first) })
 }
 
 #[cfg(test)]
@@ -206,7 +208,7 @@ mod tests {
     use super::*;
 
     fn record(device: u32, offset: u64, bytes: u32) -> Record {
-        Record { time: 0, offset, bytes, device, op: HostOp::Write }
+        Record { time: 0, offset, bytes, device, op: HostOp::Write, fua: false }
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub struct Record {
     pub device: u32,
     /// The operation.
     pub op: HostOp,
+    /// Forced unit access.
+    pub fua: bool,
 }
 
 /// One request as parsed: times are absolute and nothing is checked yet.
@@ -43,7 +45,7 @@ impl Raw {
     pub fn check(self) -> Result<Record, Box<Reason>> {
         let Raw { time, device, offset, bytes, op } = self;
         if op == HostOp::Flush {
-            return Ok(Record { time, offset: 0, bytes: 0, device, op });
+            return Ok(Record { time, offset: 0, bytes: 0, device, op, fua: false });
         }
         if bytes == 0 {
             return Err(Box::new(Reason::ZeroSize));
@@ -54,7 +56,7 @@ impl Raw {
         if offset > ADDRESS_MAX - bytes {
             return Err(too_large("offset in bytes", offset, ADDRESS_MAX - bytes));
         }
-        Ok(Record { time, offset, bytes: short, device, op })
+        Ok(Record { time, offset, bytes: short, device, op, fua: false })
     }
 }
 

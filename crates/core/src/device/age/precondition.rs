@@ -201,7 +201,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     false => (0.0, pass.windows.typical(raw)),
                 };
                 let fraction = before + (1.0 - before) * pass.programs as f64 / rest;
-                if !progress(fraction.min(0.99)) {
+                if !progress(fraction) {
                     break;
                 }
             }

@@ -165,7 +165,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         ledger.charge(Cause::CONTROLLER_WAIT, start - fetched);
         ledger.charge(Cause::CONTROLLER, self.shape.controller_ns);
         if command.op == HostOp::Write {
-            let rate = self.shape.host.link_rate;
+            let rate = self.shape.host.rate_from_host();
             let (begin, span) = s.host.down.grant(decided, u64::from(command.bytes), rate);
             ledger.charge(Cause::HOST_LINK_WAIT, begin - decided);
             ledger.charge(Cause::HOST_LINK, span);
@@ -224,7 +224,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         // them.
         let ahead = |(there, id): (u64, u32)| {
             let bytes = u64::from(s.host.requests[id].host.command.bytes);
-            let span = Span::transfer(bytes, self.shape.host.link_rate).0;
+            let span = Span::transfer(bytes, self.shape.host.rate_from_host()).0;
             (there - self.fixed.buffer_write_ns).saturating_sub(now).min(span)
         };
         let down = s.host.down.granted() - s.host.write_ready.iter().map(ahead).sum::<u64>();
@@ -234,7 +234,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn fetch_read(&mut self) {
         let s = &mut self.state;
         let id = s.host.read_ready.pop(&mut s.timers);
-        let Command { op, offset, bytes } = s.host.requests[id].host.command;
+        let Command { op, offset, bytes, .. } = s.host.requests[id].host.command;
         if op != HostOp::Flush && !self.in_range(offset, bytes) {
             self.state.host.requests[id].host.status = Status::OutOfRange;
             return self.complete_message(id);

@@ -6,7 +6,7 @@ use crate::device::drive::Device;
 use crate::ftl::buffer::DirtyList;
 use crate::ftl::map::{InBuffer, Place};
 use crate::medium::Medium;
-use crate::observer::Observer;
+use crate::observer::{Observer, RequestStep};
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Begin a write whose data have arrived in the controller.
@@ -44,7 +44,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.hold_unit_of(id, lpn, from, to)?;
             self.state.host.requests[id].next_lpn = lpn + 1;
         }
-        if self.fixed.acknowledge_held {
+        if self.fixed.acknowledge_held && command.fua {
+            self.observe_request(id, RequestStep::Forced);
+            self.begin_flush(id);
+        } else if self.fixed.acknowledge_held {
             self.complete_message(id);
         } else {
             // Hold all units first, so that neighbours share write units.

@@ -21,7 +21,7 @@ const BAD: &[(&str, &[&str])] = &[
     ("randread,filesize=4k-8k", &["`filesize=4k-8k`", "give one length"]),
     ("randread,nrfiles=4", &["`nrfiles=4` is not supported", "numjobs"]),
     ("randread,iodepth_batch_complete=8", &["`iodepth_batch_complete=8` is not supported", "one at a time"]),
-    ("randwrite,sync=1", &["`sync=1`", "fsync=1"]),
+    ("randwrite,sync=2", &["`sync=2`", "none, sync or dsync"]),
     ("randread,ioengine=null", &["`ioengine=null` is refused", "no data"]),
     ("randread,ioengine=filestat,stat_type=posix", &["`ioengine=filestat` is refused"]),
     ("randread,ioengine=rbd,rbdname=x", &["`ioengine=rbd` is refused", "not on a drive of this host"]),

@@ -126,6 +126,20 @@ fn flushes_follow_writes() {
 }
 
 #[test]
+fn synchronous_writes_have_forced_unit_access() {
+    for (option, forced) in
+        [("sync=1", true), ("sync=dsync", true), ("writefua=1", true), ("sync=none", false)]
+    {
+        let issues = take(&format!("randrw,{option},number_ios=50"), GIB, 100);
+        assert!(
+            issues.iter().all(|i| i.command.fua == (forced && i.command.op == HostOp::Write)),
+            "{option}"
+        );
+        assert!(issues.iter().any(|i| i.command.op == HostOp::Write));
+    }
+}
+
+#[test]
 fn clones_have_names_and_streams_of_their_own() {
     let mut open = open("randread,name=db,numjobs=3,norandommap", GIB);
     let names: Vec<String> = open.jobs().into_iter().map(|j| j.name).collect();

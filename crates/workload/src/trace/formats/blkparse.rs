@@ -137,8 +137,7 @@ pub(super) fn special(preflushes: u64, forced: u64) -> [Option<String>; 2] {
         }),
         (forced > 0).then(|| {
             format!(
-                "{forced} requests had forced unit access (FUA): they are replayed without it, as if the drive's buffer \
-                 survived a power cut"
+                "{forced} requests had forced unit access (FUA): such a write completes when its data are durable"
             )
         }),
     ]
@@ -197,8 +196,8 @@ impl LineParser for Blkparse {
         }
         self.events.preflushes += u64::from(preflush);
         self.events.forced += u64::from(fua);
-        let request = Raw { time, device, offset, bytes, op };
-        Ok(if preflush { Parsed::Flushed(request) } else { Parsed::Request(request) })
+        let raw = Raw { time, device, offset, bytes, op };
+        Ok(Parsed::Special { raw, preflush, fua })
     }
 
     /// An event ends with `[process]` or, after a completion, with `[error]`; an unplug ends

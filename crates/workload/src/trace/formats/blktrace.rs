@@ -113,14 +113,15 @@ impl RecordParser for Blktrace {
         };
         let preflush = bytes > 0 && action & FLUSH != 0;
         self.preflushes += u64::from(preflush);
-        self.forced += u64::from(bytes > 0 && action & FUA != 0);
+        let fua = bytes > 0 && action & FUA != 0;
+        self.forced += u64::from(fua);
         let time = le_u64(head, 8);
         let time = time
             .checked_mul(self.unit)
             .ok_or_else(|| crate::trace::record::too_large("time", time, u64::MAX / self.unit))?;
         let offset = sectors("sector", le_u64(head, 16))?;
-        let request = Raw { time, device: le_u32(head, 36), offset, bytes, op };
-        Ok(if preflush { Parsed::Flushed(request) } else { Parsed::Request(request) })
+        let raw = Raw { time, device: le_u32(head, 36), offset, bytes, op };
+        Ok(Parsed::Special { raw, preflush, fua })
     }
 
     fn warnings(&self) -> Vec<String> {

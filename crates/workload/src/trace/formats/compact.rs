@@ -4,7 +4,7 @@
 //! records, u64 time of the last record (ns), u64 reads, u64 writes, u64 XXH3-64 of all
 //! records, u64 XXH3-64 of the 56 bytes before. Then the records: u64 time in ns since the
 //! first record (low 62 bits) and operation (top 2 bits: 0 read, 1 write, 2 trim, 3
-//! flush), u64 offset (bytes), u32 bytes, u32 device. Times never decrease. Nothing
+//! flush), u64 offset (bytes, low 63 bits) and forced unit access (top bit), u32 bytes, u32 device. Times never decrease. Nothing
 //! follows the records.
 
 use super::Format;
@@ -12,7 +12,7 @@ use crate::trace::decode::{BATCH, Batch, Decoder, Entry, le_u32, le_u64};
 use crate::trace::detect::Looks;
 use crate::trace::error::{Place, Reason, TraceError};
 use crate::trace::options::TimeUnit;
-use crate::trace::record::{Raw, Record, TIME_MAX, TraceCounts};
+use crate::trace::record::{ADDRESS_MAX, Raw, Record, TIME_MAX, TraceCounts};
 use crate::trace::stream::ByteStream;
 use tailcut_units::HostOp;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
@@ -111,7 +111,7 @@ pub(crate) fn encode(record: &Record) -> [u8; RECORD_BYTES] {
     };
     let mut out = [0; RECORD_BYTES];
     out[..8].copy_from_slice(&(record.time | op << 62).to_le_bytes());
-    out[8..16].copy_from_slice(&record.offset.to_le_bytes());
+    out[8..16].copy_from_slice(&(record.offset | u64::from(record.fua) << 63).to_le_bytes());
     out[16..20].copy_from_slice(&record.bytes.to_le_bytes());
     out[20..].copy_from_slice(&record.device.to_le_bytes());
     out
@@ -176,17 +176,14 @@ impl Compact {
         for (place, record) in (at..).step_by(RECORD_BYTES).zip(body.chunks_exact(RECORD_BYTES)) {
             let word = le_u64(record, 0);
             let (time, op) = (word & TIME_MAX, OPS[(word >> 62) as usize]);
-            let raw = Raw {
-                time,
-                device: le_u32(record, 20),
-                offset: le_u64(record, 8),
-                bytes: u64::from(le_u32(record, 16)),
-                op,
-            };
+            let place_on_device = le_u64(record, 8);
+            let (offset, fua) = (place_on_device & (ADDRESS_MAX - 1), place_on_device >= ADDRESS_MAX);
+            let raw =
+                Raw { time, device: le_u32(record, 20), offset, bytes: u64::from(le_u32(record, 16)), op };
             let checked = if time < self.last {
                 Err(Box::new(Reason::Damaged { what: format!("time falls from {} to {time} ns", self.last) }))
             } else {
-                raw.check()
+                raw.check().map(|record| Record { fua, ..record })
             };
             match checked {
                 Ok(record) => entries.push(Entry { record, place }),

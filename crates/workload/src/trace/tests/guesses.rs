@@ -88,6 +88,7 @@ fn a_flush_before_a_request_is_a_flush() {
     let wanted =
         [(0, Write, 0), (10, Flush, 0), (10, Write, 16), (20, Flush, 0), (20, Write, 8), (30, Read, 24)];
     assert_eq!(got, wanted);
+    assert_eq!(all.iter().map(|r| u8::from(r.fua)).collect::<Vec<_>>(), [0, 0, 1, 0, 0, 0]);
     // A request that cannot be used takes its FLUSH with it.
     let bad = line("WS", 0, 10) + "259,0 1 1 0.000000020 1000 Q FWS 8 + 99999999999 [jbd2]\n";
     assert!(records(bad.as_bytes()).is_err());
@@ -178,8 +179,8 @@ fn blktrace_is_read_in_its_binary_format() {
     assert!(said.contains("byte 298") && said.contains("inside a record: 43 of its 48"), "{said}");
     // A flush before a write is a FLUSH, and forced unit access is said.
     let forced = blktrace(100, 16, 4096, write | flush | 1 << 31 | 7, b"");
-    let got: Vec<_> = records(&forced).unwrap().iter().map(|r| (r.op, r.bytes)).collect();
-    assert_eq!(got, [(Flush, 0), (Write, 4096)]);
+    let got: Vec<_> = records(&forced).unwrap().iter().map(|r| (r.op, r.bytes, r.fua)).collect();
+    assert_eq!(got, [(Flush, 0, false), (Write, 4096, true)]);
     let i = info_of(reader(&forced, &TraceOptions::default()).unwrap()).unwrap();
     assert_eq!((i.counts.lines, i.counts.warnings.len()), (1, 2), "{:?}", i.counts);
     let said = records(&blktrace(900, 16, 4096, read | 8, b"")).unwrap_err().to_string();

@@ -1,0 +1,169 @@
+//! `--highest-rate`: the highest rate at which a scheme meets all targets.
+//!
+//! The workload's arrivals are made faster or slower by a factor. The factor is doubled or halved until one rate meets the
+//! targets and another does not; then the geometric mean of the two is tried, until they are within [`CLOSE`]. The search
+//! assumes that a rate above one that does not meet the targets does not meet them either.
+
+use super::finished;
+use super::summary::Finished;
+use crate::args::RunArgs;
+use crate::error::CliError;
+use crate::progress::Progress;
+use crate::terminal::interrupted;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use tailcut_report::highest_rate::{HighestRate, TriedRate};
+use tailcut_report::targets::Verdict;
+use tailcut_sim::threads::on_threads;
+use tailcut_sim::{Experiment, ExperimentError, SchemeSpec, Watch};
+use tailcut_units::SimTime;
+
+/// The search ends when the lowest rate that does not meet the targets is at most this multiple of the highest that does.
+const CLOSE: f64 = 1.05;
+
+/// The largest factor; the smallest is its inverse.
+const MOST: f64 = 1024.0;
+
+/// What is known of one scheme.
+struct Bracket {
+    meets: Option<TriedRate>,
+    fails: Option<TriedRate>,
+}
+
+impl Bracket {
+    /// The next factor to try; `None` if the search is over.
+    fn next(&self) -> Option<f64> {
+        match (&self.meets, &self.fails) {
+            (Some(low), Some(high)) => {
+                (high.factor / low.factor > CLOSE).then(|| (low.factor * high.factor).sqrt())
+            }
+            (Some(low), None) => Some(low.factor * 2.0).filter(|&factor| factor <= MOST),
+            (None, Some(high)) => Some(high.factor / 2.0).filter(|&factor| factor >= 1.0 / MOST),
+            (None, None) => None,
+        }
+    }
+
+    fn learn(&mut self, tried: TriedRate) {
+        let side = if tried.verdict == Verdict::Meets { &mut self.meets } else { &mut self.fails };
+        *side = Some(tried);
+    }
+}
+
+/// Search the highest rate of every scheme and put it into the summary.
+///
+/// # Errors
+/// A workload without a rate; a run that fails. An interrupt ends the search; the summary then lacks the schemes that were
+/// not finished, and is partial.
+pub fn search(args: &RunArgs, experiment: &Experiment, finished: &mut Finished) -> Result<(), CliError> {
+    let mut brackets = Vec::new();
+    for scheme in &finished.summary.schemes {
+        let mut bracket = Bracket { meets: None, fails: None };
+        bracket.learn(TriedRate::of(scheme, 1.0));
+        brackets.push(bracket);
+    }
+    loop {
+        let open: Vec<(usize, f64)> =
+            brackets.iter().enumerate().filter_map(|(i, b)| Some((i, b.next()?))).collect();
+        if open.is_empty() {
+            break;
+        }
+        let tried = round(args, experiment, &open)?;
+        for ((i, _), tried) in open.iter().zip(tried) {
+            match tried {
+                Some(tried) => brackets[*i].learn(tried),
+                None => {
+                    finished.summary.partial = true;
+                    return Ok(());
+                }
+            }
+        }
+    }
+    for (scheme, Bracket { meets, fails }) in finished.summary.schemes.iter_mut().zip(brackets) {
+        scheme.highest_rate = Some(HighestRate { meets, fails });
+    }
+    Ok(())
+}
+
+/// Run each scheme at its factor, several at a time. A run that was interrupted is `None`.
+fn round(
+    args: &RunArgs,
+    experiment: &Experiment,
+    open: &[(usize, f64)],
+) -> Result<Vec<Option<TriedRate>>, CliError> {
+    let progress = Progress::of_tasks(open.len());
+    let (next, slots) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    slots.lock().unwrap_or_else(PoisonError::into_inner).resize_with(open.len(), || None);
+    on_threads(experiment.threads.min(open.len()), || {
+        loop {
+            let task = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&(scheme, factor)) = open.get(task) else { return };
+            let result = one(args, experiment, (&experiment.schemes[scheme], factor), (&progress, task));
+            slots.lock().unwrap_or_else(PoisonError::into_inner)[task] = Some(result);
+        }
+    });
+    progress.finish();
+    let slots = slots.into_inner().unwrap_or_else(PoisonError::into_inner);
+    slots.into_iter().map(|slot| slot.unwrap_or(Ok(None))).collect()
+}
+
+/// Run one scheme with arrivals faster by a factor.
+fn one(
+    args: &RunArgs,
+    experiment: &Experiment,
+    (spec, factor): (&SchemeSpec, f64),
+    (progress, task): (&Progress, usize),
+) -> Result<Option<TriedRate>, CliError> {
+    let Some(workload) = experiment.workload.at_rate(factor) else {
+        return Err(CliError::Input(
+            "--highest-rate needs arrivals that can be made faster: a trace without --closed-loop, or a job whose \
+             directions have `rate` or `rate_iops`"
+                .into(),
+        ));
+    };
+    let experiment = Experiment {
+        schemes: vec![spec.clone()],
+        workload: &workload,
+        snapshots: experiment.snapshots.clone(),
+        threads: 1,
+        fine: None,
+        timeline: None,
+        ..*experiment
+    };
+    let plan = experiment.plan()?;
+    progress.plan(task, 1, &plan);
+    let results = match experiment.run(&plan, &Of { progress, task }, &|_, _| Ok(None)) {
+        Ok(results) => results,
+        Err(ExperimentError::Stuck { .. }) => return Ok(Some(TriedRate::stuck(factor))),
+        Err(e) => return Err(e.into()),
+    };
+    let mut done = finished(&args.device, &experiment, &plan, results)?;
+    if done.summary.partial {
+        return Ok(None);
+    }
+    done.judged(&args.target);
+    Ok(done.summary.schemes.first().map(|scheme| TriedRate::of(scheme, factor)))
+}
+
+/// The progress of one of several experiments.
+struct Of<'a> {
+    progress: &'a Progress,
+    task: usize,
+}
+
+impl Watch for Of<'_> {
+    fn ageing(&self, _: usize, fraction: f64) {
+        self.progress.ageing(self.task, fraction);
+    }
+
+    fn requests(&self, _: usize, done: u64, now: SimTime) {
+        self.progress.requests(self.task, done, now);
+    }
+
+    fn done(&self, _: usize) {
+        self.progress.done(self.task);
+    }
+
+    fn stopped(&self) -> bool {
+        interrupted()
+    }
+}
