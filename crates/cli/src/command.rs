@@ -7,5 +7,6 @@ pub mod lifetime;
 pub mod manual;
 pub mod rain_bound;
 pub mod reproduce;
+pub mod serve;
 pub mod show;
 pub mod trace;

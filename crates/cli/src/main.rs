@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         Command::Lifetime(args) => command::lifetime::run(&args),
         Command::Ldpc(what) => command::ldpc::run(&what),
         Command::Bench(args) => bench::bench(&args),
+        Command::Serve(args) => command::serve::serve(&args),
         Command::Demo(args) => command::demo::demo(&args),
         Command::Completions { shell } => command::manual::completions(shell),
         Command::Man { dir } => command::manual::man(dir.as_deref()),

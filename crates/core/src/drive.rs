@@ -23,6 +23,7 @@ use crate::figures::{
 use crate::flash::{ChannelTime, FlashCounters};
 use crate::front::{Completion, SubmitError};
 use crate::ftl::config::FtlKind;
+use crate::medium::{Medium, NoData};
 use crate::nand::config::BusyKind;
 use crate::observer::Observer;
 use crate::pblk::{self, Pblk};
@@ -33,11 +34,11 @@ use std::ops::Range;
 use tailcut_units::{Command, SimTime};
 
 /// A drive under one of the translation layers.
-pub enum Drive<O: Observer = ()> {
+pub enum Drive<O: Observer = (), M: Medium = NoData> {
     /// The controller of the drive maps pages.
-    Page(Box<Device<O>>),
+    Page(Box<Device<O, M>>),
     /// pblk on the host maps sectors of an open-channel device.
-    Pblk(Box<Pblk<O>>),
+    Pblk(Box<Pblk<O, M>>),
 }
 
 /// Do the same with the drive, whichever it is.
@@ -56,10 +57,7 @@ impl<O: Observer> Drive<O> {
     /// # Errors
     /// The key at fault, and what is allowed.
     pub fn new(config: &DeviceConfig, seed: u64, observer: O) -> Result<Drive<O>, ConfigProblem> {
-        Ok(match config.ftl.kind {
-            FtlKind::Page => Drive::Page(Box::new(Device::new(config, seed, observer)?)),
-            FtlKind::Pblk => Drive::Pblk(Box::new(Pblk::new(config, seed, observer)?)),
-        })
+        Drive::with_medium(config, seed, observer, NoData)
     }
 
     /// Capacity that the host of such a drive addresses, in bytes.
@@ -72,9 +70,27 @@ impl<O: Observer> Drive<O> {
             FtlKind::Pblk => pblk::Shape::new(config, seed)?.host_bytes(),
         })
     }
+}
+
+impl<O: Observer, M: Medium> Drive<O, M> {
+    /// As [`Drive::new`], over a medium that may hold the data.
+    ///
+    /// # Errors
+    /// The key at fault, and what is allowed.
+    pub fn with_medium(
+        config: &DeviceConfig,
+        seed: u64,
+        observer: O,
+        medium: M,
+    ) -> Result<Drive<O, M>, ConfigProblem> {
+        Ok(match config.ftl.kind {
+            FtlKind::Page => Drive::Page(Box::new(Device::with_medium(config, seed, observer, medium)?)),
+            FtlKind::Pblk => Drive::Pblk(Box::new(Pblk::with_medium(config, seed, observer, medium)?)),
+        })
+    }
 
     /// The drive, if its controller maps pages.
-    pub fn as_page(&self) -> Option<&Device<O>> {
+    pub fn as_page(&self) -> Option<&Device<O, M>> {
         match self {
             Drive::Page(device) => Some(device),
             Drive::Pblk(_) => None,
@@ -82,7 +98,7 @@ impl<O: Observer> Drive<O> {
     }
 
     /// The same, to change it.
-    pub fn as_page_mut(&mut self) -> Option<&mut Device<O>> {
+    pub fn as_page_mut(&mut self) -> Option<&mut Device<O, M>> {
         match self {
             Drive::Page(device) => Some(device),
             Drive::Pblk(_) => None,
@@ -146,6 +162,23 @@ impl<O: Observer> Drive<O> {
         tag: u64,
     ) -> Result<u64, SubmitError> {
         either!(self, drive => drive.submit(at, wanted, command, tag))
+    }
+
+    /// As [`Drive::submit`], with the bytes of a write, which a medium with data stores: as many as the command says, or
+    /// none for zeros.
+    ///
+    /// # Errors
+    /// As [`Drive::submit`].
+    #[inline]
+    pub fn submit_write(
+        &mut self,
+        at: SimTime,
+        wanted: SimTime,
+        command: Command,
+        tag: u64,
+        data: &[u8],
+    ) -> Result<u64, SubmitError> {
+        either!(self, drive => drive.submit_write(at, wanted, command, tag, data))
     }
 
     /// When something happens next; [`SimTime::NEVER`] if nothing does.
@@ -280,7 +313,7 @@ impl<O: Observer> Drive<O> {
     }
 
     /// Replace the observer.
-    pub fn observed_by<P: Observer>(self, observer: P) -> Drive<P> {
+    pub fn observed_by<P: Observer>(self, observer: P) -> Drive<P, M> {
         match self {
             Drive::Page(device) => Drive::Page(Box::new(device.observed_by(observer))),
             Drive::Pblk(pblk) => Drive::Pblk(Box::new(pblk.observed_by(observer))),

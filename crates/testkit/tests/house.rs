@@ -58,7 +58,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("report", &["units", "stats"]),
     ("sim", &["units", "core", "stats", "workload", "config", "report"]),
     ("reproduce", &["units", "core", "stats", "workload", "config", "report", "sim"]),
-    ("cli", &["units", "core", "ldpc", "stats", "workload", "config", "report", "sim", "reproduce"]),
+    ("live", &["units", "core"]),
+    ("cli", &["units", "core", "ldpc", "stats", "workload", "config", "report", "sim", "reproduce", "live"]),
     ("testkit", &["units", "core", "stats", "workload", "config", "report", "sim"]),
 ];
 

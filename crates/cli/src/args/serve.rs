@@ -1,0 +1,31 @@
+//! The arguments of `tailcut serve`.
+
+use super::{LayerArgs, positive};
+use clap::Args;
+use tailcut_live::Address;
+
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// Device preset (see `tailcut show devices`) or a device file ending in .toml
+    pub device: String,
+    /// The scheme; `A+B` applies both to the device
+    #[arg(long, default_value = "baseline")]
+    pub scheme: String,
+    #[command(flatten)]
+    pub layers: LayerArgs,
+    /// Where clients connect: `nbd+unix:PATH` or `nbd://HOST[:PORT]`; may be repeated
+    #[arg(long, value_name = "ADDRESS", required = true)]
+    pub listen: Vec<Address>,
+    /// Allow addresses that other machines reach. The protocol has no encryption and no password
+    #[arg(long)]
+    pub allow_remote: bool,
+    /// Fill the drive and overwrite it uniformly to its steady state first
+    #[arg(long)]
+    pub aged: bool,
+    /// Let the model's time pass so many times as fast as the clock
+    #[arg(long, value_name = "F", default_value_t = 1.0, value_parser = positive)]
+    pub speed: f64,
+    /// Seed of every random stream
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}

@@ -1,0 +1,212 @@
+//! The drive with its bytes, behind requests of any length.
+//!
+//! An engine takes requests at a time, cuts them into commands of the drive, keeps those that the drive's queue has no
+//! place for, and gives each request back when its last command has ended. It has no clock and no socket.
+
+use crate::nbd::{Errno, Request, RequestKind};
+use std::collections::VecDeque;
+use tailcut_core::device::{InMemory, Observer};
+use tailcut_core::drive::Drive;
+use tailcut_units::{Command, HostOp, SimTime, Status};
+
+/// A request that has ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// The client that sent it, as the caller of [`Engine::take`] numbered it.
+    pub client: u64,
+    /// The request.
+    pub request: Request,
+    /// The data of a read that has succeeded.
+    pub data: Vec<u8>,
+    /// What went wrong.
+    pub error: Option<Errno>,
+    /// When it was taken, and when it has ended.
+    pub times: [SimTime; 2],
+}
+
+/// A request under way.
+struct Open {
+    client: u64,
+    request: Request,
+    data: Vec<u8>,
+    error: Option<Errno>,
+    taken: SimTime,
+    /// Commands that have not ended.
+    left: u32,
+}
+
+/// A command that the drive's queue has no place for yet.
+struct Waiting {
+    command: Command,
+    tag: u64,
+    wanted: SimTime,
+}
+
+/// A drive that serves requests.
+pub struct Engine<O: Observer = ()> {
+    drive: Drive<O, InMemory>,
+    open: Vec<Option<Open>>,
+    free: Vec<u32>,
+    waiting: VecDeque<Waiting>,
+    ended: VecDeque<Ended>,
+    unit: u64,
+    log: Option<Box<dyn FnMut(SimTime, SimTime, Command) + Send>>,
+}
+
+impl<O: Observer> Engine<O> {
+    /// Serve a drive.
+    pub fn new(drive: Drive<O, InMemory>) -> Engine<O> {
+        let unit = drive.dimensions().unit_bytes;
+        Engine {
+            drive,
+            open: Vec::new(),
+            free: Vec::new(),
+            waiting: VecDeque::new(),
+            ended: VecDeque::new(),
+            unit,
+            log: None,
+        }
+    }
+
+    /// Call `log` with every command that the drive gets: when it is submitted, when the host wanted that, and the command.
+    pub fn logged(&mut self, log: Box<dyn FnMut(SimTime, SimTime, Command) + Send>) {
+        self.log = Some(log);
+    }
+
+    /// The drive.
+    pub fn drive(&self) -> &Drive<O, InMemory> {
+        &self.drive
+    }
+
+    /// The same, to shut it down.
+    pub fn drive_mut(&mut self) -> &mut Drive<O, InMemory> {
+        &mut self.drive
+    }
+
+    /// Requests that have not ended.
+    pub fn outstanding(&self) -> usize {
+        self.open.len() - self.free.len()
+    }
+
+    /// When something happens next.
+    pub fn next_deadline(&self) -> SimTime {
+        self.drive.next_deadline()
+    }
+
+    /// Take a request of a client at time `now`, to which the engine has been advanced.
+    pub fn take(&mut self, now: SimTime, client: u64, request: Request) {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.open.push(None);
+            self.open.len() as u32 - 1
+        });
+        let commands = self.commands_of(&request);
+        let left = commands.len() as u32;
+        let bytes = if request.kind == RequestKind::Read { request.length as usize } else { 0 };
+        let data = vec![0; bytes];
+        for (command, at) in commands {
+            let tag = u64::from(slot) << 32 | u64::from(at);
+            self.waiting.push_back(Waiting { command, tag, wanted: now });
+        }
+        self.open[slot as usize] = Some(Open { client, request, data, error: None, taken: now, left });
+        self.advance(now);
+    }
+
+    /// The commands of a request, each with its place in the request's data.
+    fn commands_of(&self, request: &Request) -> Vec<(Command, u32)> {
+        let (from, fua) = (request.offset, request.fua);
+        let end = from + u64::from(request.length);
+        let mut commands = Vec::with_capacity(1);
+        let mut add = |op: HostOp, from: u64, end: u64, most: u64| {
+            let mut at = from;
+            while at < end {
+                let bytes = most.min(end - at) as u32;
+                let fua = fua && op == HostOp::Write;
+                commands.push((Command { op, offset: at, bytes, fua }, (at - request.offset) as u32));
+                at += u64::from(bytes);
+            }
+        };
+        let most = self.drive.max_transfer();
+        match request.kind {
+            RequestKind::Read => add(HostOp::Read, from, end, most),
+            RequestKind::Write(_) => add(HostOp::Write, from, end, most),
+            // Zeros that are to be durable are written, since a TRIM has no forced unit access.
+            RequestKind::WriteZeroes { allocate } if allocate || fua => add(HostOp::Write, from, end, most),
+            RequestKind::Trim => add(HostOp::Trim, from, end, u64::from(u32::MAX)),
+            RequestKind::WriteZeroes { .. } => {
+                // A trimmed unit reads as zeros; what is not a whole unit is written.
+                let first = from.next_multiple_of(self.unit).min(end);
+                let last = (end / self.unit * self.unit).max(first);
+                add(HostOp::Write, from, first, most);
+                add(HostOp::Trim, first, last, u64::from(u32::MAX));
+                add(HostOp::Write, last, end, most);
+            }
+            RequestKind::Flush => commands.push((Command::FLUSH, 0)),
+        }
+        commands
+    }
+
+    /// Let time pass up to `now`. What waits for a place in the drive's queue gets it as soon as there is one.
+    pub fn advance(&mut self, now: SimTime) {
+        loop {
+            match self.waiting.front().map(|w| w.wanted.max(self.drive.now())) {
+                // What the drive does at a time goes before a submission.
+                Some(at) if self.drive.has_place() && self.drive.next_deadline() > at => self.submit(at),
+                Some(at) if self.drive.has_place() => drop(self.fire(at)),
+                _ if self.fire(now) == 0 => return,
+                _ => {}
+            }
+        }
+    }
+
+    /// Submit the first command that waits.
+    fn submit(&mut self, at: SimTime) {
+        let Some(Waiting { command, tag, wanted }) = self.waiting.pop_front() else { return };
+        let (slot, from) = place(tag);
+        let data = match &self.open[slot] {
+            Some(Open { request: Request { kind: RequestKind::Write(data), .. }, .. }) => {
+                &data[from..from + command.bytes as usize]
+            }
+            _ => &[],
+        };
+        if let Some(log) = &mut self.log {
+            log(at, wanted, command);
+        }
+        let taken = self.drive.submit_write(at, wanted, command, tag, data);
+        taken.expect("the queue has a place, and time has been advanced");
+    }
+
+    /// Let the drive do what is due by `until`, up to the first completion. Returns how many timers fired.
+    fn fire(&mut self, until: SimTime) -> u64 {
+        let Engine { drive, open, free, ended, .. } = self;
+        drive.advance_to_completion(until, u64::MAX, &mut |c| {
+            let (slot, at) = place(c.tag);
+            let Some(o) = &mut open[slot] else { return };
+            match c.status {
+                Status::Ok if c.command.op == HostOp::Read => {
+                    o.data[at..at + c.data.len()].copy_from_slice(c.data);
+                }
+                Status::Ok => {}
+                Status::ReadOnly => o.error = Some(Errno::ReadOnly),
+                Status::MediaError => o.error = Some(Errno::Io),
+                Status::OutOfRange => o.error = Some(Errno::Invalid),
+            }
+            o.left -= 1;
+            if o.left == 0
+                && let Some(Open { client, request, data, error, taken, .. }) = open[slot].take()
+            {
+                ended.push_back(Ended { client, request, data, error, times: [taken, c.completed] });
+                free.push(slot as u32);
+            }
+        })
+    }
+
+    /// A request that has ended, the first first.
+    pub fn next_ended(&mut self) -> Option<Ended> {
+        self.ended.pop_front()
+    }
+}
+
+/// The slot of a tag's request, and the place of the command's data in that of the request.
+fn place(tag: u64) -> (usize, usize) {
+    ((tag >> 32) as usize, (tag & u64::from(u32::MAX)) as usize)
+}

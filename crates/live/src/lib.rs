@@ -1,0 +1,23 @@
+//! A modelled drive under the wall clock: real programs use it as a block device with real bytes.
+//!
+//! - [`engine`]: the drive with its bytes, behind requests of any length. No clock, no socket.
+//! - [`nbd`]: the NBD protocol, without sockets.
+//! - [`listen`]: where clients connect.
+//! - [`server`]: one thread that owns a drive and its sockets; the only user of [`clock`].
+//! - [`lateness`]: how late completions reach their clients.
+//!
+//! The drive does what is due at its own time, however late the thread is, so lateness bends no result of the model: it is
+//! added to what the client sees, and measured.
+
+pub mod clock;
+pub mod engine;
+pub mod lateness;
+pub mod listen;
+pub mod nbd;
+pub mod server;
+
+pub use engine::{Ended, Engine};
+pub use lateness::Lateness;
+pub use listen::{Address, ListenError, Listener};
+pub use nbd::Export;
+pub use server::{ServeOptions, Served, Server};

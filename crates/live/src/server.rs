@@ -1,0 +1,285 @@
+//! One thread that owns a drive and its sockets.
+//!
+//! The loop lets the drive do what is due, answers what has ended, takes what clients have sent, and sleeps until the next
+//! deadline of the drive or the next byte of a client. It is the only place that reads the clock.
+
+use crate::clock::Clock;
+use crate::engine::{Ended, Engine};
+use crate::lateness::Lateness;
+use crate::listen::{Listener, Stream};
+use crate::nbd::{Export, Session};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io::{self, ErrorKind, Read, Write};
+use std::time::Duration;
+use tailcut_core::device::Observer;
+use tailcut_units::SimTime;
+
+/// The most connections at once. Further clients wait until one leaves.
+const MOST_CONNECTIONS: usize = 256;
+/// Bytes read from a connection at once.
+const READ: usize = 256 << 10;
+/// The longest sleep, so that a request to stop is seen.
+const DOZE: Duration = Duration::from_millis(50);
+/// Within this time of a deadline the thread does not sleep, if it may spin.
+const SPIN: Duration = Duration::from_micros(60);
+/// How long a server that stops waits for requests under way.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How a server runs.
+#[derive(Clone, Debug)]
+pub struct ServeOptions {
+    /// What is served.
+    pub export: Export,
+    /// The model's time passes so many times as fast as the clock.
+    pub speed: f64,
+    /// Keep a core busy just before a deadline, for completions that are less late.
+    pub spin: bool,
+}
+
+/// What a server did.
+#[derive(Clone, Debug, Default)]
+pub struct Served {
+    /// Connections that were taken.
+    pub connections: u64,
+    /// Connections that were closed because the client broke the protocol, with the last reason.
+    pub broken: u64,
+    /// The last reason.
+    pub last_broken: Option<String>,
+    /// Requests answered, failed ones included.
+    pub requests: u64,
+    /// Requests that failed.
+    pub failed: u64,
+}
+
+struct Connection {
+    stream: Stream,
+    session: Session,
+    /// Unique among all connections, so that an answer never goes to a later client in the same place.
+    number: u64,
+    /// No more bytes will come.
+    closed: bool,
+}
+
+/// A drive, its sockets and its clients.
+pub struct Server<O: Observer = ()> {
+    engine: Engine<O>,
+    clock: Clock,
+    listeners: Vec<Listener>,
+    connections: Vec<Option<Connection>>,
+    options: ServeOptions,
+    served: Served,
+    lateness: Lateness,
+    scratch: Vec<u8>,
+}
+
+impl<O: Observer> Server<O> {
+    /// A server of a drive at its present time.
+    pub fn new(engine: Engine<O>, listeners: Vec<Listener>, options: ServeOptions) -> Server<O> {
+        let clock = Clock::starting(engine.drive().now(), options.speed);
+        Server {
+            engine,
+            clock,
+            listeners,
+            connections: Vec::new(),
+            options,
+            served: Served::default(),
+            lateness: Lateness::default(),
+            scratch: vec![0; READ],
+        }
+    }
+
+    /// What was served so far.
+    pub fn served(&self) -> &Served {
+        &self.served
+    }
+
+    /// How late completions were.
+    pub fn lateness(&self) -> &Lateness {
+        &self.lateness
+    }
+
+    /// The engine, after the server has stopped.
+    pub fn into_engine(self) -> Engine<O> {
+        self.engine
+    }
+
+    /// Serve until `stop` says so; `each` is called after every wake-up.
+    ///
+    /// # Errors
+    /// The operating system refuses to wait for the sockets.
+    pub fn run(&mut self, stop: &dyn Fn() -> bool, each: &mut dyn FnMut(&mut Server<O>)) -> io::Result<()> {
+        // Without it a sleep of some microseconds takes 50 longer. An error costs lateness, which is measured.
+        let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+        while !stop() {
+            self.step()?;
+            each(self);
+        }
+        self.listeners.clear();
+        let end = std::time::Instant::now() + PATIENCE;
+        while self.engine.outstanding() > 0 && std::time::Instant::now() < end {
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    /// Do what is due, then sleep until something is.
+    fn step(&mut self) -> io::Result<()> {
+        self.work();
+        let ready = self.wait()?;
+        for place in ready {
+            self.read(place);
+        }
+        if self.connections.iter().flatten().count() < MOST_CONNECTIONS {
+            self.accept();
+        }
+        Ok(())
+    }
+
+    /// Let the drive do what is due by now, and answer what has ended.
+    fn work(&mut self) {
+        loop {
+            let now = self.clock.now();
+            self.engine.advance(now);
+            let mut any = false;
+            while let Some(ended) = self.engine.next_ended() {
+                any = true;
+                self.lateness.count(self.clock.wall_ns(now.0 - ended.times[1].0));
+                self.answer(ended);
+            }
+            if !any {
+                break;
+            }
+        }
+        for place in 0..self.connections.len() {
+            self.write(place);
+        }
+    }
+
+    fn answer(&mut self, ended: Ended) {
+        let Ended { client, request, data, error, .. } = ended;
+        self.served.requests += 1;
+        self.served.failed += u64::from(error.is_some());
+        let of = |c: &&mut Connection| c.number == client;
+        let Some(connection) = self.connections.iter_mut().flatten().find(of) else { return };
+        match error {
+            Some(errno) => connection.session.fail(&request, errno),
+            None if request.kind == crate::nbd::RequestKind::Read => {
+                connection.session.answer_read(&request, &data)
+            }
+            None => connection.session.answer(&request),
+        }
+    }
+
+    /// Sleep until a client has sent something, can take something, or the drive has something due. Returns the places of
+    /// the connections that have something to read.
+    fn wait(&mut self) -> io::Result<Vec<usize>> {
+        let mut places = Vec::with_capacity(self.connections.len());
+        let mut fds: Vec<PollFd> = self.listeners.iter().map(|l| PollFd::new(l, PollFlags::IN)).collect();
+        for (place, connection) in self.connections.iter().enumerate() {
+            let Some(c) = connection else { continue };
+            let mut wanted = PollFlags::empty();
+            wanted.set(PollFlags::IN, !c.closed && c.session.wants_bytes());
+            wanted.set(PollFlags::OUT, !c.session.unsent().is_empty());
+            places.push(place);
+            fds.push(PollFd::new(&c.stream, wanted));
+        }
+        let due = self.engine.next_deadline();
+        let sleep = match due {
+            SimTime::NEVER => DOZE,
+            due => self.clock.until(due).min(DOZE),
+        };
+        let sleep = match self.options.spin && due != SimTime::NEVER {
+            true => sleep.saturating_sub(SPIN),
+            false => sleep,
+        };
+        let timeout = Timespec { tv_sec: sleep.as_secs() as i64, tv_nsec: i64::from(sleep.subsec_nanos()) };
+        match poll(&mut fds, Some(&timeout)) {
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => return Ok(Vec::new()),
+            Err(e) => return Err(e.into()),
+        }
+        let some = PollFlags::IN | PollFlags::HUP | PollFlags::ERR;
+        let fds = fds[self.listeners.len()..].iter();
+        Ok(places
+            .into_iter()
+            .zip(fds)
+            .filter(|(_, fd)| fd.revents().intersects(some))
+            .map(|(p, _)| p)
+            .collect())
+    }
+
+    fn accept(&mut self) {
+        for listener in &self.listeners {
+            let Ok(stream) = listener.accept() else { continue };
+            self.served.connections += 1;
+            let session = Session::new(self.options.export.clone());
+            let new = Connection { stream, session, number: self.served.connections, closed: false };
+            match self.connections.iter_mut().find(|c| c.is_none()) {
+                Some(place) => *place = Some(new),
+                None => self.connections.push(Some(new)),
+            }
+        }
+    }
+
+    /// Take what a client has sent, and give its requests to the drive.
+    fn read(&mut self, place: usize) {
+        let Some(c) = self.connections[place].as_mut().filter(|c| c.session.wants_bytes()) else { return };
+        match (&c.stream).read(&mut self.scratch) {
+            Ok(0) => c.closed = true,
+            Ok(count) => c.session.receive(&self.scratch[..count]),
+            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => return,
+            Err(_) => c.closed = true,
+        }
+        self.take(place);
+    }
+
+    /// Give the drive the requests that a session holds.
+    fn take(&mut self, place: usize) {
+        let Some(c) = self.connections[place].as_mut() else { return };
+        loop {
+            match c.session.next_request() {
+                Ok(Some(request)) => {
+                    let now = self.clock.now();
+                    self.engine.advance(now);
+                    self.engine.take(now, c.number, request);
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    self.served.broken += 1;
+                    self.served.last_broken = Some(error.to_string());
+                    self.connections[place] = None;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Send what a client can take, and forget a client that has left.
+    fn write(&mut self, place: usize) {
+        let Some(c) = self.connections[place].as_mut() else { return };
+        let held_back = !c.session.wants_bytes();
+        while !c.session.unsent().is_empty() {
+            match (&c.stream).write(c.session.unsent()) {
+                Ok(0) => c.closed = true,
+                Ok(count) => c.session.sent(count),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == ErrorKind::WouldBlock => break,
+                Err(_) => {
+                    // The client cannot be answered any more.
+                    self.connections[place] = None;
+                    return;
+                }
+            }
+            if c.closed {
+                break;
+            }
+        }
+        let done = c.session.unsent().is_empty() && !c.session.has_open_requests();
+        if done && (c.closed || c.session.has_ended()) {
+            self.connections[place] = None;
+        } else if held_back {
+            // Requests that had no room may have it now.
+            self.take(place);
+        }
+    }
+}

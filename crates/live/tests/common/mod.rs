@@ -1,0 +1,149 @@
+//! A client of the protocol that is independent of the server's code.
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+pub const READ: u16 = 0;
+pub const WRITE: u16 = 1;
+pub const DISCONNECT: u16 = 2;
+pub const FLUSH: u16 = 3;
+pub const TRIM: u16 = 4;
+pub const WRITE_ZEROES: u16 = 6;
+pub const BLOCK_STATUS: u16 = 7;
+
+/// One connection.
+pub struct Client {
+    stream: UnixStream,
+    structured: bool,
+    pub size: u64,
+    pub flags: u16,
+    next: u64,
+}
+
+/// The answer to a request.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Answer {
+    pub cookie: u64,
+    pub error: u32,
+    pub data: Vec<u8>,
+}
+
+impl Client {
+    /// Connect, and negotiate.
+    pub fn connect(path: &Path, structured: bool) -> Client {
+        let mut stream = UnixStream::connect(path).expect("a server listens");
+        let mut greeting = [0; 18];
+        stream.read_exact(&mut greeting).unwrap();
+        assert_eq!(&greeting[..16], b"NBDMAGICIHAVEOPT");
+        assert_eq!(greeting[17] & 3, 3, "fixed newstyle, no zeros");
+        stream.write_all(&3u32.to_be_bytes()).unwrap();
+        let mut client = Client { stream, structured, size: 0, flags: 0, next: 1 };
+        if structured {
+            client.option(8, &[]);
+            assert_eq!(client.option_reply(8).0, 1, "structured replies are agreed");
+        }
+        client.option(7, &[0, 0, 0, 0, 0, 0]);
+        loop {
+            let (kind, data) = client.option_reply(7);
+            match kind {
+                1 => break,
+                3 if data[..2] == [0, 0] => {
+                    client.size = u64::from_be_bytes(data[2..10].try_into().unwrap());
+                    client.flags = u16::from_be_bytes(data[10..12].try_into().unwrap());
+                }
+                3 => {}
+                other => panic!("an unexpected reply {other}"),
+            }
+        }
+        client
+    }
+
+    fn option(&mut self, number: u32, data: &[u8]) {
+        let mut out = b"IHAVEOPT".to_vec();
+        out.extend(number.to_be_bytes());
+        out.extend((data.len() as u32).to_be_bytes());
+        out.extend(data);
+        self.stream.write_all(&out).unwrap();
+    }
+
+    fn option_reply(&mut self, number: u32) -> (u32, Vec<u8>) {
+        let head: [u8; 20] = self.take();
+        assert_eq!(head[..8], 0x0003_e889_0455_65a9_u64.to_be_bytes());
+        assert_eq!(head[8..12], number.to_be_bytes());
+        let length = u32::from_be_bytes(head[16..20].try_into().unwrap());
+        (u32::from_be_bytes(head[12..16].try_into().unwrap()), self.bytes(length as usize))
+    }
+
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
+        self.stream.read_exact(&mut bytes).unwrap();
+        bytes
+    }
+
+    fn bytes(&mut self, count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
+        self.stream.read_exact(&mut bytes).unwrap();
+        bytes
+    }
+
+    /// Send a request. Returns its cookie.
+    pub fn send(&mut self, kind: u16, flags: u16, offset: u64, length: u32, data: &[u8]) -> u64 {
+        let cookie = self.next;
+        self.next += 1;
+        let mut out = 0x2560_9513_u32.to_be_bytes().to_vec();
+        out.extend(flags.to_be_bytes());
+        out.extend(kind.to_be_bytes());
+        out.extend(cookie.to_be_bytes());
+        out.extend(offset.to_be_bytes());
+        out.extend(length.to_be_bytes());
+        out.extend(data);
+        self.stream.write_all(&out).unwrap();
+        cookie
+    }
+
+    /// Take the next answer; `length` gives the bytes that a simple reply to a read has.
+    pub fn answer(&mut self, length: impl Fn(u64) -> usize) -> Answer {
+        let magic: [u8; 4] = self.take();
+        if magic == 0x6744_6698_u32.to_be_bytes() {
+            let rest: [u8; 12] = self.take();
+            let error = u32::from_be_bytes(rest[..4].try_into().unwrap());
+            let cookie = u64::from_be_bytes(rest[4..].try_into().unwrap());
+            let data = if error == 0 { self.bytes(length(cookie)) } else { Vec::new() };
+            return Answer { cookie, error, data };
+        }
+        assert_eq!(magic, 0x668e_33ef_u32.to_be_bytes(), "the beginning of a reply");
+        assert!(self.structured, "structured replies were not agreed");
+        let rest: [u8; 16] = self.take();
+        assert_eq!(rest[1] & 1, 1, "one chunk is the whole reply");
+        let kind = u16::from_be_bytes(rest[2..4].try_into().unwrap());
+        let cookie = u64::from_be_bytes(rest[4..12].try_into().unwrap());
+        let payload = self.bytes(u32::from_be_bytes(rest[12..16].try_into().unwrap()) as usize);
+        match kind {
+            0 => Answer { cookie, error: 0, data: Vec::new() },
+            1 => Answer { cookie, error: 0, data: payload[8..].to_vec() },
+            32_769 => Answer {
+                cookie,
+                error: u32::from_be_bytes(payload[..4].try_into().unwrap()),
+                data: Vec::new(),
+            },
+            other => panic!("an unexpected chunk {other}"),
+        }
+    }
+
+    /// Send a request and take its answer.
+    pub fn ask(&mut self, kind: u16, flags: u16, offset: u64, length: u32, data: &[u8]) -> Answer {
+        let cookie = self.send(kind, flags, offset, length, data);
+        let answer = self.answer(|_| if kind == READ { length as usize } else { 0 });
+        assert_eq!(answer.cookie, cookie);
+        answer
+    }
+
+    /// Send any bytes. Returns what the server sends until it closes the connection.
+    pub fn raw(mut self, bytes: &[u8]) -> Vec<u8> {
+        let _ = self.stream.write_all(bytes);
+        let mut out = Vec::new();
+        let _ = self.stream.read_to_end(&mut out);
+        out
+    }
+}
