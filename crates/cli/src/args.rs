@@ -64,10 +64,18 @@ pub enum Command {
     },
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct RunArgs {
     /// Device preset (see `tailcut show devices`) or a device file ending in .toml
+    #[arg(required_unless_present = "replay_log", default_value = "", hide_default_value = true)]
     pub device: String,
+    /// Replay the log of a drive that was served (`tailcut serve --log`), on that drive: the same commands at the same
+    /// times. With --scheme or --set, what they would have been on another one
+    #[arg(long = "replay", value_name = "LOG", conflicts_with_all = ["device", "workload", "section", "seed", "precondition", "runs"])]
+    pub replay_log: Option<PathBuf>,
+    /// The device that a log names.
+    #[arg(skip)]
+    pub served: Option<String>,
     /// Schemes to compare, separated by commas; `A+B` applies both to the device
     #[arg(long, value_delimiter = ',', default_value = "baseline")]
     pub scheme: Vec<String>,
@@ -122,7 +130,7 @@ pub struct RunArgs {
     pub replay: ReplayArgs,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Configuration")]
 pub struct LayerArgs {
     /// Apply a TOML file to the device and scheme; may be repeated
@@ -137,6 +145,13 @@ pub struct LayerArgs {
     pub fault: Vec<FaultConfig>,
 }
 
+impl RunArgs {
+    /// The device in output.
+    pub fn device_name(&self) -> &str {
+        self.served.as_deref().unwrap_or(&self.device)
+    }
+}
+
 impl LayerArgs {
     /// The configuration of a device and schemes under these layers.
     pub fn resolve(&self, device: &str, schemes: &[impl AsRef<str>]) -> Result<Resolved, ConfigError> {
@@ -144,7 +159,7 @@ impl LayerArgs {
     }
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
     /// Write summary.json, config.toml, latency.hlog and slowest.jsonl to this folder
@@ -175,7 +190,7 @@ pub struct OutputArgs {
 }
 
 /// How a trace is read.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Traces")]
 pub struct TraceArgs {
     /// Format of the trace; by default detected from the content
@@ -222,7 +237,7 @@ pub struct TraceArgs {
 }
 
 /// How a trace is laid on a drive and replayed.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Replay of traces")]
 pub struct ReplayArgs {
     /// Replay the trace this many times, with addresses shifted from lap to lap

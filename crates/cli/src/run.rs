@@ -3,6 +3,7 @@
 mod describe;
 mod files;
 mod highest;
+mod replay;
 mod settings;
 mod sink;
 mod summary;
@@ -12,6 +13,7 @@ pub use describe::{counts_text, past_text, plan_text};
 pub use summary::{Finished, config_values, explain_slowest, finished};
 
 use self::files::file_name;
+use self::replay::Replay;
 use self::sink::Sinks;
 use crate::args::RunArgs;
 use crate::error::CliError;
@@ -36,6 +38,8 @@ pub fn threads() -> usize {
 
 /// `tailcut run`.
 pub fn run(args: &RunArgs) -> Result<(), CliError> {
+    let replay = Replay::of(args)?;
+    let args = replay.as_ref().map_or(args, |replay| &replay.args);
     let terminal = Terminal::new(args.output.json);
     let resolved = resolve_schemes(args)?;
     let mut lines = settings::of_schemes(args, &resolved)?;
@@ -69,7 +73,7 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
         None => None,
     };
     // A reader that leaves, or a full disk behind standard output, costs no result that goes to a folder.
-    let mut told = terminal.text(&plan_text(&args.device, &experiment, &plan));
+    let mut told = terminal.text(&plan_text(args.device_name(), &experiment, &plan));
     if folder.is_none() {
         told = Ok(told?);
     }
@@ -81,6 +85,11 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
     finished.judged(&args.target);
     if args.highest_rate && !finished.summary.partial {
         highest::search(args, &experiment, &mut finished)?;
+    }
+    match replay.as_ref().and_then(|replay| replay.compared(&finished.summary)) {
+        Some(Ok(text)) => told = told.and_then(|()| terminal.text(&text)),
+        Some(Err(text)) => finished.warnings.push(text),
+        None => {}
     }
     // Files come before tables, and JSON comes whether or not the files could be written.
     let written = folder.map(|folder| write(folder, &resolved, &finished)).transpose();
@@ -132,7 +141,7 @@ fn execute(
     let progress = Progress::new(plan, names.len() * args.runs as usize);
     let results = experiment.run(plan, &progress, &|scheme, jobs| sinks.open(scheme, jobs));
     progress.finish();
-    finished(&args.device, experiment, plan, results?)
+    finished(args.device_name(), experiment, plan, results?)
 }
 
 /// Print the results.

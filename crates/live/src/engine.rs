@@ -50,8 +50,34 @@ pub struct Engine<O: Observer = ()> {
     waiting: VecDeque<Waiting>,
     ended: VecDeque<Ended>,
     unit: u64,
-    log: Option<Box<dyn FnMut(SimTime, SimTime, Command) + Send>>,
+    log: Option<Log>,
 }
+
+/// What a log is told.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// The drive gets a command.
+    Submitted {
+        /// When.
+        at: SimTime,
+        /// When its client wanted that.
+        wanted: SimTime,
+        /// The command.
+        command: Command,
+    },
+    /// A command has ended.
+    Completed {
+        /// The number of its submission.
+        index: u64,
+        /// When.
+        at: SimTime,
+        /// How.
+        status: Status,
+    },
+}
+
+/// Takes the events of a drive.
+pub type Log = Box<dyn FnMut(Event) + Send>;
 
 impl<O: Observer> Engine<O> {
     /// Serve a drive.
@@ -68,9 +94,18 @@ impl<O: Observer> Engine<O> {
         }
     }
 
-    /// Call `log` with every command that the drive gets: when it is submitted, when the host wanted that, and the command.
-    pub fn logged(&mut self, log: Box<dyn FnMut(SimTime, SimTime, Command) + Send>) {
+    /// Call `log` with every command that the drive gets, and with every completion.
+    pub fn logged(&mut self, log: Log) {
         self.log = Some(log);
+    }
+
+    /// End what is under way, however long that takes the drive. Returns the time at which the last command ended.
+    pub fn stop(&mut self) -> SimTime {
+        while self.outstanding() > 0 && self.next_deadline() != SimTime::NEVER {
+            let at = self.next_deadline();
+            self.advance(at);
+        }
+        self.drive.now()
     }
 
     /// The drive.
@@ -169,7 +204,7 @@ impl<O: Observer> Engine<O> {
             _ => &[],
         };
         if let Some(log) = &mut self.log {
-            log(at, wanted, command);
+            log(Event::Submitted { at, wanted, command });
         }
         let taken = self.drive.submit_write(at, wanted, command, tag, data);
         taken.expect("the queue has a place, and time has been advanced");
@@ -177,8 +212,11 @@ impl<O: Observer> Engine<O> {
 
     /// Let the drive do what is due by `until`, up to the first completion. Returns how many timers fired.
     fn fire(&mut self, until: SimTime) -> u64 {
-        let Engine { drive, open, free, ended, .. } = self;
+        let Engine { drive, open, free, ended, log, .. } = self;
         drive.advance_to_completion(until, u64::MAX, &mut |c| {
+            if let Some(log) = log {
+                log(Event::Completed { index: c.index, at: c.completed, status: c.status });
+            }
             let (slot, at) = place(c.tag);
             let Some(o) = &mut open[slot] else { return };
             match c.status {

@@ -16,7 +16,7 @@ pub mod listen;
 pub mod nbd;
 pub mod server;
 
-pub use engine::{Ended, Engine};
+pub use engine::{Ended, Engine, Event};
 pub use lateness::Lateness;
 pub use listen::{Address, ListenError, Listener};
 pub use nbd::Export;

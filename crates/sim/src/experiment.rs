@@ -17,7 +17,7 @@ use tailcut_core::drive::Drive;
 use tailcut_units::quantity::human_bytes;
 use tailcut_units::{SimTime, Span};
 use tailcut_workload::trace::TraceCounts;
-use tailcut_workload::{JobInfo, Source, Workload, WorkloadError, WorkloadSpec};
+use tailcut_workload::{JobInfo, Source, StreamError, Workload, WorkloadError, WorkloadSpec};
 
 /// The address space that a run needs at least beside its drive, in bytes: results, workload and output.
 const BESIDE_DRIVE: u64 = 24 << 20;
@@ -465,7 +465,10 @@ impl Watch for Stoppable<'_> {
 
 pub(crate) fn broken(scheme: &str, error: MeasureError<<Workload as Source>::Error>) -> ExperimentError {
     match error {
-        MeasureError::Run(RunError::Workload(e)) => ExperimentError::Workload(WorkloadError::Trace(e)),
+        MeasureError::Run(RunError::Workload(e)) => ExperimentError::Workload(match *e {
+            StreamError::Trace(e) => WorkloadError::Trace(Box::new(e)),
+            StreamError::Log(e) => WorkloadError::Log(e),
+        }),
         MeasureError::Run(RunError::Stuck { at, what }) => {
             ExperimentError::Stuck { scheme: scheme.to_string(), at, what }
         }

@@ -7,13 +7,14 @@
 
 mod interrupt;
 pub mod job;
+pub mod log;
 mod opened;
 mod overwrite;
 pub mod trace;
 mod workload;
 
 pub use interrupt::Interrupt;
-pub use opened::{Ageing, OpenTrace, TRACE_JOB, Workload};
+pub use opened::{Ageing, LOG_JOB, OpenLog, OpenTrace, StreamError, TRACE_JOB, Workload};
 pub use overwrite::TraceWrites;
 pub use workload::{TraceReplay, TraceSpec, WarmUp, WorkloadError, WorkloadSpec};
 

@@ -2,6 +2,7 @@
 //! drive first.
 
 use crate::job::{OpenJobs, OverwriteStream};
+use crate::log::{LogError, LogReader};
 use crate::overwrite::TraceWrites;
 use crate::trace::{TraceCounts, TraceError, TraceSource};
 use crate::{Issue, JobInfo, Source};
@@ -10,6 +11,8 @@ use tailcut_units::Span;
 
 /// The name of the only job of a trace.
 pub const TRACE_JOB: &str = "trace";
+/// The name of the only job of a log.
+pub const LOG_JOB: &str = "served";
 
 /// Overwrites that bring a drive to the workload's own steady state.
 pub enum Ageing {
@@ -40,35 +43,66 @@ pub enum Workload {
     Jobs(OpenJobs),
     /// A recorded workload; boxed, since its reader's state is large.
     Trace(Box<OpenTrace>),
+    /// The commands of a drive that was served.
+    Log(Box<OpenLog>),
+}
+
+/// A log opened.
+pub struct OpenLog {
+    pub(crate) reader: LogReader,
+    pub(crate) commands: u64,
+    pub(crate) filled: u64,
+    pub(crate) writes: bool,
+}
+
+/// The error that ends a recorded workload early.
+#[derive(Debug, thiserror::Error)]
+pub enum StreamError {
+    /// A record of a trace.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// A record of a log.
+    #[error(transparent)]
+    Log(#[from] LogError),
 }
 
 impl Source for Workload {
     // Boxed, because one result is moved per request.
-    type Error = Box<TraceError>;
+    type Error = Box<StreamError>;
 
     fn jobs(&self) -> Vec<JobInfo> {
         match self {
             Workload::Jobs(jobs) => jobs.jobs(),
-            Workload::Trace(trace) => vec![JobInfo {
-                name: TRACE_JOB.to_string(),
-                depth: trace.depth.unwrap_or(u32::MAX),
-                open_loop: trace.depth.is_none(),
-                runtime: None,
-                ramp: trace.warm_up,
-                group: 0,
-                row: 0,
-                asked: [None; 3],
-                start: Span::ZERO,
-            }],
+            Workload::Trace(trace) => vec![recorded(TRACE_JOB, trace.depth, trace.warm_up)],
+            Workload::Log(_) => vec![recorded(LOG_JOB, None, Span::ZERO)],
         }
     }
 
     #[inline]
-    fn next(&mut self, job: usize) -> Result<Option<Issue>, Box<TraceError>> {
+    fn next(&mut self, job: usize) -> Result<Option<Issue>, Box<StreamError>> {
         match self {
             Workload::Jobs(jobs) => Ok(jobs.next(job)),
-            Workload::Trace(trace) => trace.source.next_issue().map_err(Box::new),
+            Workload::Trace(trace) => trace.source.next_issue().map_err(|e| Box::new(e.into())),
+            Workload::Log(log) => {
+                let logged = log.reader.next().map_err(|e| Box::new(e.into()))?;
+                Ok(logged.map(|l| Issue { earliest: l.wanted, think: Span::ZERO, command: l.command }))
+            }
         }
+    }
+}
+
+/// The only job of a recorded workload: requests arrive at their times, or `depth` are kept outstanding.
+fn recorded(name: &str, depth: Option<u32>, ramp: Span) -> JobInfo {
+    JobInfo {
+        name: name.to_string(),
+        depth: depth.unwrap_or(u32::MAX),
+        open_loop: depth.is_none(),
+        runtime: None,
+        ramp,
+        group: 0,
+        row: 0,
+        asked: [None; 3],
+        start: Span::ZERO,
     }
 }
 
@@ -78,6 +112,7 @@ impl Workload {
         match self {
             Workload::Jobs(jobs) => jobs.region(),
             Workload::Trace(trace) => 0..trace.filled,
+            Workload::Log(log) => 0..log.filled,
         }
     }
 
@@ -86,6 +121,7 @@ impl Workload {
         match self {
             Workload::Jobs(jobs) => jobs.expected_requests(),
             Workload::Trace(_) => None,
+            Workload::Log(log) => Some(log.commands),
         }
     }
 
@@ -94,6 +130,7 @@ impl Workload {
         match self {
             Workload::Jobs(jobs) => jobs.changes_data(),
             Workload::Trace(_) => true,
+            Workload::Log(log) => log.writes,
         }
     }
 
@@ -101,14 +138,14 @@ impl Workload {
     pub fn warnings(&self) -> Vec<String> {
         match self {
             Workload::Jobs(jobs) => jobs.warnings().iter().map(ToString::to_string).collect(),
-            Workload::Trace(_) => Vec::new(),
+            Workload::Trace(_) | Workload::Log(_) => Vec::new(),
         }
     }
 
     /// The records of a trace read, skipped and changed so far; `None` for jobs.
     pub fn trace_counts(&self) -> Option<TraceCounts> {
         match self {
-            Workload::Jobs(_) => None,
+            Workload::Jobs(_) | Workload::Log(_) => None,
             Workload::Trace(trace) => Some(trace.source.counts()),
         }
     }

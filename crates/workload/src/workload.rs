@@ -1,7 +1,8 @@
 //! A workload as described by the user: jobs or a trace.
 
 use crate::job::{JobError, JobSet, Overwrites};
-use crate::opened::{Ageing, OpenTrace, Workload};
+use crate::log::{LogError, LogFile};
+use crate::opened::{Ageing, OpenLog, OpenTrace, Workload};
 use crate::overwrite::TraceWrites;
 use crate::trace::{
     Remap, Touched, TraceError, TraceFile, TraceInfo, TraceOptions, TraceReader, TraceSource, measure,
@@ -98,6 +99,19 @@ pub enum WorkloadError {
         "--measure-from is a time of the trace, which --closed-loop ignores; give --warm-up, a time of the run"
     )]
     MeasureFrom,
+    /// A log that cannot be used.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// A drive smaller than that of a log.
+    #[error("{path}: the drive that was served had {needed} bytes, and this one has {capacity}")]
+    LogCapacity {
+        /// The log.
+        path: String,
+        /// The bytes of the drive that was served.
+        needed: u64,
+        /// The bytes of this one.
+        capacity: u64,
+    },
     /// A drive too small for a trace.
     #[error("the drive has {bytes} bytes filled for the trace; at least 4096 are needed (age.fill)")]
     NoRoom {
@@ -164,6 +178,8 @@ pub enum WorkloadSpec {
     },
     /// A recorded workload.
     Trace(Box<TraceSpec>),
+    /// The log of a drive that was served.
+    Log(Box<LogFile>),
 }
 
 /// A trace file and how it is replayed.
@@ -199,6 +215,14 @@ impl WorkloadSpec {
             true => Ok(()),
             false => Err(WorkloadError::NotAJobFile { text: text.to_string(), kind }),
         };
+        if LogFile::is_log(path) {
+            no_file("a log")?;
+            if !replay.given.is_empty() {
+                let (option, text) = (replay.given.join(", "), text.to_string());
+                return Err(WorkloadError::NotATrace { option, text });
+            }
+            return Ok(WorkloadSpec::Log(Box::new(LogFile::open(path)?)));
+        }
         let set = if text == "-" || path.exists() {
             if text != "-" && !path.is_file() && !path.is_dir() {
                 return Err(WorkloadError::NotAFile { path: text.to_string() });
@@ -259,13 +283,14 @@ impl WorkloadSpec {
         match self {
             WorkloadSpec::Jobs { text, .. } => text.clone(),
             WorkloadSpec::Trace(trace) => trace.file.name(),
+            WorkloadSpec::Log(log) => log.name(),
         }
     }
 
     /// The trace, if the workload is one. A trace is laid on the filled part of a drive.
     pub fn trace(&self) -> Option<&TraceSpec> {
         match self {
-            WorkloadSpec::Jobs { .. } => None,
+            WorkloadSpec::Jobs { .. } | WorkloadSpec::Log(_) => None,
             WorkloadSpec::Trace(trace) => Some(trace),
         }
     }
@@ -281,6 +306,14 @@ impl WorkloadSpec {
                 let source = trace.source(trace.options.loop_count, filled, seed)?;
                 let TraceSpec { depth, warm_up, .. } = **trace;
                 Ok(Workload::Trace(Box::new(OpenTrace { source, depth, warm_up, filled })))
+            }
+            WorkloadSpec::Log(log) => {
+                let needed = log.header.capacity;
+                if needed > capacity {
+                    return Err(WorkloadError::LogCapacity { path: log.name(), needed, capacity });
+                }
+                let (commands, filled, writes) = (log.commands, log.header.aged, log.writes());
+                Ok(Workload::Log(Box::new(OpenLog { reader: log.commands()?, commands, filled, writes })))
             }
         }
     }
@@ -300,6 +333,7 @@ impl WorkloadSpec {
                 let writes = set.overwrite_stream(capacity, seed)?;
                 Ok(writes.map_or(unwritten, |writes| Ageing::Jobs(Box::new(writes))))
             }
+            WorkloadSpec::Log(_) => Ok(unwritten),
             WorkloadSpec::Trace(trace) => {
                 let writes = TraceWrites::open(trace, filled)?;
                 Ok(writes.map_or(unwritten, |writes| Ageing::Trace(Box::new(writes))))
@@ -319,6 +353,7 @@ impl WorkloadSpec {
                 Overwrites::None => "no writes: uniform".to_string(),
                 all_there_is => format!("{all_there_is:?}"),
             }),
+            WorkloadSpec::Log(_) => Ok("a log: uniform".to_string()),
             WorkloadSpec::Trace(trace) => TraceWrites::identity(trace, filled),
         }
     }
@@ -330,6 +365,8 @@ impl WorkloadSpec {
             WorkloadSpec::Jobs { text, set } => {
                 Some(WorkloadSpec::Jobs { text: text.clone(), set: set.at_rate(factor)? })
             }
+            // Its commands waited for each other, in the clients.
+            WorkloadSpec::Log(_) => None,
             WorkloadSpec::Trace(trace) => {
                 if trace.depth.is_some() {
                     return None;
@@ -348,6 +385,13 @@ impl WorkloadSpec {
         match self {
             WorkloadSpec::Jobs { set, .. } => set.warnings().iter().map(ToString::to_string).collect(),
             WorkloadSpec::Trace(trace) => trace.info.iter().flat_map(|i| i.counts.warnings.clone()).collect(),
+            WorkloadSpec::Log(log) if log.end.is_none() => {
+                vec![format!(
+                    "{} has no end: the server was killed, and its last commands may be missing",
+                    log.name()
+                )]
+            }
+            WorkloadSpec::Log(_) => Vec::new(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{LayerArgs, positive};
 use clap::Args;
+use std::path::PathBuf;
 use tailcut_live::Address;
 
 #[derive(Debug, Args)]
@@ -25,6 +26,9 @@ pub struct ServeArgs {
     /// Let the model's time pass so many times as fast as the clock
     #[arg(long, value_name = "F", default_value_t = 1.0, value_parser = positive)]
     pub speed: f64,
+    /// Write every command with its times to this new file, for `tailcut run --replay`
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
     /// Seed of every random stream
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

@@ -48,6 +48,16 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
             );
         }
         WorkloadSpec::Trace(trace) => trace_text(&mut out, trace, plan),
+        WorkloadSpec::Log(log) => {
+            let _ = writeln!(
+                out,
+                "workload      {}: the log of {}, scheme {}: {} commands at their times",
+                log.name(),
+                log.header.device,
+                log.header.scheme,
+                grouped(log.commands)
+            );
+        }
     }
     let reads_only =
         experiment.workload.trace().and_then(|t| t.info.as_ref()).is_some_and(|i| i.writes + i.trims == 0);

@@ -136,7 +136,7 @@ fn one(
         Err(ExperimentError::Stuck { .. }) => return Ok(Some(TriedRate::stuck(factor))),
         Err(e) => return Err(e.into()),
     };
-    let mut done = finished(&args.device, &experiment, &plan, results)?;
+    let mut done = finished(args.device_name(), &experiment, &plan, results)?;
     if done.summary.partial {
         return Ok(None);
     }

@@ -1,0 +1,70 @@
+//! `--replay`: the log of a drive that was served takes the place of the device and the workload.
+
+use crate::args::RunArgs;
+use crate::error::CliError;
+use tailcut_report::summary::Summary;
+use tailcut_sim::{MODEL_VERSION, PastKind};
+use tailcut_workload::log::{LogError, LogFile};
+use tempfile::TempDir;
+
+/// A log, and the arguments of a run of it.
+pub struct Replay {
+    /// The arguments.
+    pub args: RunArgs,
+    log: LogFile,
+    /// The folder with the device of the log.
+    _folder: TempDir,
+}
+
+impl Replay {
+    /// The replay that the arguments ask for, if they do.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn of(args: &RunArgs) -> Result<Option<Replay>, CliError> {
+        let Some(path) = &args.replay_log else { return Ok(None) };
+        let log = LogFile::open(path).map_err(|e: LogError| CliError::Input(e.to_string()))?;
+        let failed = |e: std::io::Error| CliError::Failed(format!("the device of {}: {e}", path.display()));
+        let folder = TempDir::new().map_err(failed)?;
+        let device = folder.path().join("served.toml");
+        std::fs::write(&device, &log.header.config).map_err(failed)?;
+        let mut args = args.clone();
+        args.device = device.display().to_string();
+        args.served = Some(log.header.device.clone());
+        args.workload = vec![path.display().to_string()];
+        args.seed = log.header.seed;
+        args.precondition = Some(if log.header.aged > 0 { PastKind::Steady } else { PastKind::None });
+        Ok(Some(Replay { args, log, _folder: folder }))
+    }
+
+    /// Whether the log is replayed on the drive that was served, as that was.
+    fn is_same(&self) -> bool {
+        let layers = &self.args.layers;
+        self.args.scheme == ["baseline"]
+            && layers.config.is_empty()
+            && layers.set.is_empty()
+            && layers.fault.is_empty()
+    }
+
+    /// What the digests say; `Err` for a warning.
+    pub fn compared(&self, summary: &Summary) -> Option<Result<String, String>> {
+        let (end, header) = (self.log.end?, &self.log.header);
+        if !self.is_same() || summary.partial {
+            return None;
+        }
+        let replayed = &summary.schemes.first()?.digest;
+        let served = format!("{:016x}", end.digest);
+        Some(if *replayed == served {
+            Ok(format!(
+                "replay        the completions are those of the served drive, to the nanosecond ({served})\n"
+            ))
+        } else if header.model_version != MODEL_VERSION {
+            let (then, now) = (header.model_version, MODEL_VERSION);
+            Err(format!(
+                "the drive was served by model version {then}, and this is {now}: the replay is another run"
+            ))
+        } else {
+            Err(format!("the completions are not those of the served drive: digest {replayed}, not {served}"))
+        })
+    }
+}

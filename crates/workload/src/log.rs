@@ -1,0 +1,397 @@
+//! The log of a drive that was served in real time: its configuration, and every command with its times.
+//!
+//! Binary, little-endian: the magic `TCUTLIVE`, u32 version (1), u32 length of the header, the header as JSON, u64 XXH3-64
+//! of the header. Then records of 32 bytes: u64 time of the submission and u64 time at which the client wanted it (ns of the
+//! drive), u64 offset (bytes), u32 bytes, u8 operation (0 read, 1 write, 2 trim, 3 flush, 255 the end), u8 forced unit access,
+//! u16 zero. The record of the end has the time of the end, the digest of all completions and their number, and it is last;
+//! a log without it is of a server that was killed.
+
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use tailcut_units::{Command, HostOp, SimTime};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The first bytes of a log.
+pub const LOG_MAGIC: [u8; 8] = *b"TCUTLIVE";
+const VERSION: u32 = 1;
+/// The longest header, in bytes.
+const HEADER_MAX: u32 = 1 << 20;
+const RECORD: usize = 32;
+const END: u8 = 255;
+
+/// What was served.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogHeader {
+    /// Version of the program.
+    pub tailcut: String,
+    /// Version of the model: the replay is exact under the same one alone.
+    pub model_version: u32,
+    /// The device, as it was given.
+    pub device: String,
+    /// The scheme.
+    pub scheme: String,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Capacity of the drive, bytes.
+    pub capacity: u64,
+    /// Bytes that were filled, and then overwritten uniformly until the drive was steady; 0 for a new drive.
+    pub aged: u64,
+    /// The resolved configuration, as TOML.
+    pub config: String,
+}
+
+/// Why a log cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    /// The file cannot be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// The file.
+        path: String,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// The file exists.
+    #[error("{path}: exists; a log is a new file")]
+    Exists {
+        /// The file.
+        path: String,
+    },
+    /// The file is damaged, or no log.
+    #[error("{path}: {what}")]
+    Damaged {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// Writes a log.
+pub struct LogWriter {
+    file: BufWriter<File>,
+    path: PathBuf,
+}
+
+impl LogWriter {
+    /// Begin a log in a new file.
+    ///
+    /// # Errors
+    /// The file exists, or cannot be written.
+    pub fn create(path: &Path, header: &LogHeader) -> Result<LogWriter, LogError> {
+        let name = path.display().to_string();
+        let file = match File::create_new(path) {
+            Ok(file) => file,
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => return Err(LogError::Exists { path: name }),
+            Err(source) => return Err(LogError::File { path: name, source }),
+        };
+        let mut writer = LogWriter { file: BufWriter::new(file), path: path.to_path_buf() };
+        let json = serde_json::to_vec(header).expect("a header is plain data");
+        let mut out = LOG_MAGIC.to_vec();
+        out.extend(VERSION.to_le_bytes());
+        out.extend((json.len() as u32).to_le_bytes());
+        out.extend(&json);
+        out.extend(xxh3_64(&json).to_le_bytes());
+        writer.put(&out)?;
+        writer.flush()?;
+        Ok(writer)
+    }
+
+    /// Append a command: when it was submitted, and when that was wanted.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn command(&mut self, at: SimTime, wanted: SimTime, command: &Command) -> Result<(), LogError> {
+        let op = HostOp::ALL.iter().position(|op| *op == command.op).unwrap_or_default() as u8;
+        let mut record = [0; RECORD];
+        record[..8].copy_from_slice(&at.0.to_le_bytes());
+        record[8..16].copy_from_slice(&wanted.0.to_le_bytes());
+        record[16..24].copy_from_slice(&command.offset.to_le_bytes());
+        record[24..28].copy_from_slice(&command.bytes.to_le_bytes());
+        (record[28], record[29]) = (op, u8::from(command.fua));
+        self.put(&record)
+    }
+
+    /// End the log: the time, and the digest and the number of all completions.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn end(mut self, at: SimTime, digest: u64, completions: u64) -> Result<(), LogError> {
+        let mut record = [0; RECORD];
+        record[..8].copy_from_slice(&at.0.to_le_bytes());
+        record[8..16].copy_from_slice(&digest.to_le_bytes());
+        record[16..24].copy_from_slice(&completions.to_le_bytes());
+        record[28] = END;
+        self.put(&record)?;
+        self.flush()
+    }
+
+    /// Hand what is buffered to the operating system.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn flush(&mut self) -> Result<(), LogError> {
+        let path = &self.path;
+        self.file.flush().map_err(|source| LogError::File { path: path.display().to_string(), source })
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<(), LogError> {
+        let path = &self.path;
+        self.file
+            .write_all(bytes)
+            .map_err(|source| LogError::File { path: path.display().to_string(), source })
+    }
+}
+
+/// The end of a whole log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogEnd {
+    /// When the drive was stopped.
+    pub at: SimTime,
+    /// The digest of all completions.
+    pub digest: u64,
+    /// The number of completions.
+    pub completions: u64,
+}
+
+/// A command of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Logged {
+    /// When it was submitted.
+    pub at: SimTime,
+    /// When the client wanted that.
+    pub wanted: SimTime,
+    /// The command.
+    pub command: Command,
+}
+
+/// A log file, known by its header.
+#[derive(Clone, Debug)]
+pub struct LogFile {
+    path: PathBuf,
+    /// What was served.
+    pub header: LogHeader,
+    /// Commands.
+    pub commands: u64,
+    /// The end; `None` if the server was killed.
+    pub end: Option<LogEnd>,
+    writes: bool,
+}
+
+/// Reads the commands of a log.
+pub struct LogReader {
+    file: BufReader<File>,
+    path: String,
+    capacity: u64,
+    last: SimTime,
+    end: Option<LogEnd>,
+    commands: u64,
+}
+
+impl LogFile {
+    /// Whether a file begins as a log does.
+    pub fn is_log(path: &Path) -> bool {
+        let mut magic = [0; 8];
+        path.is_file()
+            && File::open(path).and_then(|mut f| f.read_exact(&mut magic)).is_ok()
+            && magic == LOG_MAGIC
+    }
+
+    /// Read a log to its end once, so that a damaged one is reported before anything runs.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is damaged.
+    pub fn open(path: &Path) -> Result<LogFile, LogError> {
+        let (header, mut reader) = open(path)?;
+        let mut writes = false;
+        while let Some(logged) = reader.next()? {
+            writes |= logged.command.op == HostOp::Write;
+        }
+        let LogReader { commands, end, .. } = reader;
+        Ok(LogFile { path: path.to_path_buf(), header, commands, end, writes })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// Whether it has writes.
+    pub fn writes(&self) -> bool {
+        self.writes
+    }
+
+    /// Its commands, from the first.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn commands(&self) -> Result<LogReader, LogError> {
+        Ok(open(&self.path)?.1)
+    }
+}
+
+fn open(path: &Path) -> Result<(LogHeader, LogReader), LogError> {
+    let name = path.display().to_string();
+    let file = |source| LogError::File { path: name.clone(), source };
+    let damaged = |what: &str| LogError::Damaged { path: name.clone(), what: what.to_string() };
+    let mut from = BufReader::new(File::open(path).map_err(file)?);
+    let short = |e: io::Error| match e.kind() {
+        ErrorKind::UnexpectedEof => damaged("the log ends inside its header"),
+        _ => file(e),
+    };
+    let mut head = [0; 16];
+    from.read_exact(&mut head).map_err(short)?;
+    let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+    if head[..8] != LOG_MAGIC {
+        return Err(damaged("no log of a served drive: the magic TCUTLIVE is missing"));
+    }
+    if word(8) != VERSION {
+        return Err(damaged(&format!("version {}; allowed is version {VERSION}", word(8))));
+    }
+    if word(12) > HEADER_MAX {
+        return Err(damaged(&format!("a header of {} bytes; at most {HEADER_MAX} are allowed", word(12))));
+    }
+    let mut json = vec![0; word(12) as usize];
+    let mut sum = [0; 8];
+    from.read_exact(&mut json).and_then(|()| from.read_exact(&mut sum)).map_err(short)?;
+    if xxh3_64(&json) != u64::from_le_bytes(sum) {
+        return Err(damaged("the checksum of the header is wrong"));
+    }
+    let header: LogHeader =
+        serde_json::from_slice(&json).map_err(|e| damaged(&format!("the header: {e}")))?;
+    let capacity = header.capacity;
+    let reader =
+        LogReader { file: from, path: name.clone(), capacity, last: SimTime::ZERO, end: None, commands: 0 };
+    Ok((header, reader))
+}
+
+impl LogReader {
+    /// The next command; `None` at the end. A record that is cut is the end too: the server was killed.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is damaged.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> Result<Option<Logged>, LogError> {
+        if self.end.is_some() {
+            return Ok(None);
+        }
+        let mut r = [0; RECORD];
+        match self.file.read_exact(&mut r) {
+            Ok(()) => {}
+            Err(e) if e.kind() == ErrorKind::UnexpectedEof => return Ok(None),
+            Err(source) => return Err(LogError::File { path: self.path.clone(), source }),
+        }
+        let number = self.commands + 1;
+        let damaged = |what: String| {
+            Err(LogError::Damaged { path: self.path.clone(), what: format!("command {number}: {what}") })
+        };
+        let word = |at: usize| u64::from_le_bytes(r[at..at + 8].try_into().expect("eight bytes"));
+        let at = SimTime(word(0));
+        if at < self.last {
+            return damaged(format!("time falls from {} to {}", self.last, at));
+        }
+        if r[28] == END {
+            self.end = Some(LogEnd { at, digest: word(8), completions: word(16) });
+            return match self.file.read(&mut [0]) {
+                Ok(0) => Ok(None),
+                _ => damaged("bytes follow the end".to_string()),
+            };
+        }
+        let Some(&op) = HostOp::ALL.get(usize::from(r[28])) else {
+            return damaged(format!("operation {}; allowed are 0 to 3", r[28]));
+        };
+        let (wanted, offset) = (SimTime(word(8)), word(16));
+        let bytes = u32::from_le_bytes([r[24], r[25], r[26], r[27]]);
+        if wanted > at {
+            return damaged(format!("submitted at {at} before it was wanted at {wanted}"));
+        }
+        let inside = offset.checked_add(u64::from(bytes)).is_some_and(|end| end <= self.capacity);
+        if !inside || (bytes == 0) != (op == HostOp::Flush) {
+            return damaged(format!("{bytes} bytes from {offset} of a drive of {}", self.capacity));
+        }
+        (self.last, self.commands) = (at, number);
+        Ok(Some(Logged { at, wanted, command: Command { op, offset, bytes, fua: r[29] != 0 } }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn header() -> LogHeader {
+        LogHeader {
+            tailcut: "0".into(),
+            model_version: 1,
+            device: "tiny".into(),
+            scheme: "rps".into(),
+            seed: 7,
+            capacity: 1 << 20,
+            aged: 0,
+            config: "a = 1\n".into(),
+        }
+    }
+
+    fn log(dir: &Path, ends: bool) -> PathBuf {
+        let path = dir.join(if ends { "whole" } else { "killed" });
+        let mut writer = LogWriter::create(&path, &header()).unwrap();
+        let write = Command { op: HostOp::Write, offset: 4096, bytes: 512, fua: true };
+        writer.command(SimTime(10), SimTime(5), &write).unwrap();
+        writer.command(SimTime(20), SimTime(20), &Command::FLUSH).unwrap();
+        if ends {
+            writer.end(SimTime(30), 99, 2).unwrap()
+        } else {
+            writer.flush().unwrap()
+        }
+        path
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = log(dir.path(), true);
+        let file = LogFile::open(&path).unwrap();
+        assert_eq!((&file.header, file.commands, file.writes()), (&header(), 2, true));
+        assert_eq!(file.end, Some(LogEnd { at: SimTime(30), digest: 99, completions: 2 }));
+        let mut reader = file.commands().unwrap();
+        let first = reader.next().unwrap().unwrap();
+        assert_eq!((first.at, first.wanted, first.command.fua), (SimTime(10), SimTime(5), true));
+        assert_eq!(reader.next().unwrap().unwrap().command, Command::FLUSH);
+        assert_eq!(reader.next().unwrap(), None);
+        assert!(matches!(LogWriter::create(&path, &header()), Err(LogError::Exists { .. })));
+    }
+
+    #[test]
+    fn a_log_of_a_killed_server_ends_with_its_last_whole_command() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = log(dir.path(), false);
+        assert_eq!(LogFile::open(&path).unwrap().end, None);
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &bytes[..bytes.len() - 3]).unwrap();
+        let file = LogFile::open(&path).unwrap();
+        assert_eq!((file.commands, file.end), (1, None));
+    }
+
+    proptest! {
+        #[test]
+        fn damage_is_an_error_or_another_log(at in 0usize..1_000, to in any::<u8>(), cut in any::<bool>()) {
+            let dir = tempfile::tempdir().unwrap();
+            let path = log(dir.path(), true);
+            let mut bytes = std::fs::read(&path).unwrap();
+            let at = at % bytes.len();
+            bytes[at] = to;
+            if cut {
+                bytes.truncate(at);
+            }
+            std::fs::write(&path, &bytes).unwrap();
+            if let Ok(file) = LogFile::open(&path) {
+                let mut reader = file.commands().unwrap();
+                while let Ok(Some(logged)) = reader.next() {
+                    prop_assert!(logged.command.offset + u64::from(logged.command.bytes) <= 1 << 20);
+                }
+            }
+        }
+    }
+}
