@@ -9,6 +9,7 @@ use std::io::Read;
 use std::path::PathBuf;
 use tailcut_config::{ConfigError, Resolved, resolve_with_faults};
 use tailcut_core::nand::faults::config::FaultConfig;
+use tailcut_report::compare::Limit;
 use tailcut_report::targets::Target;
 use tailcut_sim::PastKind;
 use tailcut_sim::timeline::Window;
@@ -31,6 +32,9 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Explain what the slowest requests of a run waited for
     Explain(ExplainArgs),
+    /// Compare two runs: differences with their confidence intervals, the causes that moved, and the
+    /// configuration keys that differ
+    Compare(CompareArgs),
     /// List built-in devices, schemes and workloads, policies and keys, or print a configuration
     #[command(subcommand)]
     Show(ShowCommand),
@@ -270,6 +274,25 @@ pub struct ExplainArgs {
     /// Only this job of several, by its name or by its number from 1 on
     #[arg(long, value_name = "JOB")]
     pub job: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// The folder of a run, or its summary.json; with several schemes in it, one of them after a colon:
+    /// `run1:baseline`
+    pub a: String,
+    /// What is compared with it, of the same form
+    pub b: String,
+    /// The scheme of both, where no colon names one
+    #[arg(long, value_name = "SCHEME")]
+    pub scheme: Option<String>,
+    /// By how much B may be worse than A, e.g. `read.p99.9=5%`, `read.iops=2%` or `waf=1%`; may be repeated. The
+    /// exit code is 3 if B is worse by more, by the confidence interval of the difference, and 4 if that is undecided
+    #[arg(long, value_name = "LIMIT")]
+    pub fail_above: Vec<Limit>,
+    /// Print the comparison as JSON on standard output, the tables on standard error
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Subcommand)]

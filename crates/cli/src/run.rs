@@ -17,7 +17,7 @@ use crate::error::CliError;
 use crate::progress::Progress;
 use crate::terminal::{Terminal, catch_interrupts, print};
 use tailcut_config::{Resolved, workload_preset};
-use tailcut_report::{OutputFolder, endurance, erases, faults, jobs, senses, tables, targets};
+use tailcut_report::{OutputFolder, difference, endurance, erases, faults, jobs, senses, tables, targets};
 use tailcut_sim::{Cache, Experiment, ExperimentError, Plan, SchemeSpec, Snapshots};
 use tailcut_units::Span;
 use tailcut_workload::{TraceReplay, WorkloadSpec};
@@ -146,8 +146,9 @@ fn report(
     }
     let schemes = &finished.summary.schemes;
     terminal.text(&format!(
-        "\n{}{}{}{}{}{}{}{}\n{}",
+        "\n{}{}{}{}{}{}{}{}{}\n{}",
         tables::comparison(schemes),
+        difference::intervals(schemes),
         targets::targets(schemes),
         jobs::jobs(schemes),
         tables::utilisation(schemes),

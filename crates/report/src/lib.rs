@@ -5,13 +5,16 @@
 //! [`counters`] is what a simulation passes to the report besides its measurements; [`folder`]
 //! writes the files of a run to disk all together or not at all.
 
+pub mod compare;
 pub mod counters;
+pub mod difference;
 pub mod doubts;
 pub mod endurance;
 pub mod erases;
 pub mod error;
 pub mod explain;
 pub mod faults;
+pub mod figure;
 pub mod folder;
 pub mod hlog;
 pub mod jobs;

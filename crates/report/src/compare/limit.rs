@@ -1,0 +1,157 @@
+//! Limits for differences: by how much B may be worse than A.
+
+use crate::compare::{Comparison, Side};
+use crate::difference::{Difference, signed};
+use crate::figure::{Figure, Quantity};
+use crate::summary::Scheme;
+use crate::text::Grid;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use tailcut_units::quantity::parse_fraction;
+
+/// By how much a figure of B may be worse than that of A, such as `read.p99.9=5%`: a latency or the write amplification
+/// higher, a rate lower.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limit {
+    quantity: Quantity,
+    /// A share, at least 0.
+    at_most: f64,
+}
+
+impl FromStr for Limit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Limit, String> {
+        const FORM: &str = "a limit is such as `read.p99.9=5%` or `waf=2%`";
+        let (name, share) = text.split_once('=').ok_or(FORM)?;
+        let quantity: Quantity = name.trim().parse()?;
+        let at_most = parse_fraction(share.trim()).map_err(|e| format!("{e}; {FORM}"))?;
+        if !(0.0..=10.0).contains(&at_most) {
+            return Err(format!("`{share}`: it must be 0% to 1000%"));
+        }
+        if quantity.is_rate() && at_most >= 1.0 {
+            return Err(format!("`{share}`: a rate cannot fall by 100% or more"));
+        }
+        Ok(Limit { quantity, at_most })
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}%", self.quantity, (self.at_most * 1e6).round() / 1e4)
+    }
+}
+
+/// Whether a limit is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kept {
+    /// The whole interval is within the limit.
+    Within,
+    /// The whole interval is beyond the limit, or more requests failed than the percentile leaves out.
+    Beyond,
+    /// The limit is inside the interval, there is no interval, or requests failed.
+    Undecided,
+}
+
+impl Kept {
+    fn name(self) -> &'static str {
+        match self {
+            Kept::Within => "within",
+            Kept::Beyond => "beyond",
+            Kept::Undecided => "undecided",
+        }
+    }
+}
+
+/// A limit, and what the comparison says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LimitResult {
+    /// The limit, as it is written on the command line.
+    pub limit: String,
+    /// B relative to A, minus 1; absent if one of the two has no value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<f64>,
+    /// Its 95 % confidence interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ci95: Option<[f64; 2]>,
+    /// Whether the limit is kept.
+    pub kept: Kept,
+}
+
+impl Limit {
+    /// Judges a comparison of two sides. The interval decides, as for targets: a point estimate beyond the limit would
+    /// fail half of all comparisons whose true difference is at the limit.
+    pub fn judge(&self, a: &Side, b: &Side, comparison: &Comparison) -> LimitResult {
+        let of = Difference::new(self.quantity, a.scheme(), b.scheme(), comparison.inputs.pairing);
+        let ci95 = of.as_ref().and_then(|d| d.ci95);
+        // How much worse it is.
+        let worse = ci95.map(|[low, high]| if self.quantity.is_rate() { [-high, -low] } else { [low, high] });
+        let by_interval = match worse {
+            Some([_, most]) if most <= self.at_most => Kept::Within,
+            Some([least, _]) if least > self.at_most => Kept::Beyond,
+            _ => Kept::Undecided,
+        };
+        let kept = match (failed(self.quantity, b.scheme()), by_interval) {
+            (Failed::TooMany, _) => Kept::Beyond,
+            (Failed::Some, Kept::Within) => Kept::Undecided,
+            (_, kept) => kept,
+        };
+        LimitResult { limit: self.to_string(), difference: of.and_then(|d| d.difference), ci95, kept }
+    }
+}
+
+/// What failed requests do to a latency: they have none.
+enum Failed {
+    No,
+    Some,
+    /// More than the percentile leaves out.
+    TooMany,
+}
+
+fn failed(quantity: Quantity, scheme: &Scheme) -> Failed {
+    let Quantity::Of(op, figure) = quantity else { return Failed::No };
+    let failed = scheme.failures(op);
+    let share = failed as f64 / (failed + scheme.side(op).total_ios).max(1) as f64;
+    match figure {
+        Figure::Percentile(level) if share > 1.0 - level / 100.0 => Failed::TooMany,
+        _ if failed > 0 => Failed::Some,
+        _ => Failed::No,
+    }
+}
+
+/// The table of the limits; empty if there are none.
+pub(crate) fn table(results: &[LimitResult]) -> String {
+    if results.is_empty() {
+        return String::new();
+    }
+    let mut grid = Grid::default();
+    grid.row(["at most worse by", "difference", "95 % from", "to", "limit"].map(String::from));
+    grid.rule();
+    let share = |share: Option<f64>| share.map_or("-".to_string(), signed);
+    for r in results {
+        let ends = [0, 1].map(|i| share(r.ci95.map(|ci| ci[i])));
+        let [low, high] = ends;
+        grid.row([r.limit.clone(), share(r.difference), low, high, r.kept.name().to_string()]);
+    }
+    format!("\nLimits, by the 95 % confidence intervals\n{}", grid.render())
+}
+
+/// What is wrong with the limits, in a line, and whether one is broken; `None` if all are kept.
+pub fn broken(results: &[LimitResult]) -> Option<(String, bool)> {
+    let of = |kept: Kept| -> Vec<&str> {
+        results.iter().filter(|r| r.kept == kept).map(|r| r.limit.as_str()).collect()
+    };
+    let (beyond, undecided) = (of(Kept::Beyond), of(Kept::Undecided));
+    let parts = [
+        (&beyond, "B is worse than A by more than"),
+        (&undecided, "undecided whether B is worse than A by more than"),
+    ];
+    let said: Vec<String> = parts
+        .iter()
+        .filter(|(which, _)| !which.is_empty())
+        .map(|(which, what)| format!("{what} {}", which.join(", ")))
+        .collect();
+    (!said.is_empty()).then(|| (said.join("; "), !beyond.is_empty()))
+}
