@@ -117,7 +117,7 @@ impl Difference {
     }
 }
 
-fn shifts(parts: OfParts) -> Option<Cow<'_, [f64]>> {
+fn shifts(parts: OfParts<'_>) -> Option<Cow<'_, [f64]>> {
     match parts {
         OfParts::Batches(shifts) => Some(Cow::Borrowed(shifts)),
         OfParts::Runs(values) => shifts_of_runs(values).map(Cow::Owned),

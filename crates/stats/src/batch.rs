@@ -238,6 +238,7 @@ impl Groups {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::difference::{Shifted, change};
     use tailcut_units::Stream;
 
     /// Draws `n` exponential latencies with a mean of 100 us. With `memory`, each value is repeated
@@ -286,6 +287,39 @@ mod tests {
             })
             .count();
         assert!((362..=396).contains(&held), "{held} of 400");
+    }
+
+    // 400 intervals of the difference of two runs that differ in nothing.
+    #[test]
+    fn shifts_tell_that_nothing_differs_at_their_level() {
+        let held = |shifts: &dyn Fn(&Groups, &Population) -> [f64; BATCHES],
+                    value: &dyn Fn(&Population) -> f64| {
+            let none = |seed: &u64| {
+                let ((a, all_a), (b, all_b)) = (run(2 * seed, 7_000, 0), run(2 * seed + 1, 7_000, 0));
+                let (of_a, of_b) = (shifts(&a, &all_a), shifts(&b, &all_b));
+                assert!(of_a.iter().sum::<f64>().abs() < 1e-9);
+                let side = |value, shifts| Shifted { value, shifts };
+                let c = change(side(value(&all_a), &of_a), side(value(&all_b), &of_b), false, 0.0).unwrap();
+                c.low <= 0.0 && 0.0 <= c.high
+            };
+            (0..400).filter(none).count()
+        };
+        let level = |p: f64| move |g: &Groups, all: &Population| g.percentile_shifts(p, all).unwrap();
+        for p in [50.0, 90.0, 99.0] {
+            let held = held(&level(p), &|all| all.percentile(p) as f64);
+            assert!((362..=396).contains(&held), "p{p}: {held} of 400");
+        }
+        let mean = held(&|g, _| g.mean_shifts(), &|all| all.mean());
+        // The requests follow one another, so that their rate is the inverse of their mean.
+        let rate = held(&|g, _| g.rate_shifts().unwrap(), &|all| 1.0 / all.mean());
+        assert!((362..=396).contains(&mean) && mean.abs_diff(rate) < 3, "{mean} and {rate} of 400");
+    }
+
+    #[test]
+    fn a_percentile_that_the_run_does_not_bound_has_no_shifts() {
+        let (groups, all) = run(1, 5_000, 0);
+        assert!(groups.percentile_shifts(99.99, &all).is_none());
+        assert!(groups.percentile_shifts(99.0, &all).is_some());
     }
 
     #[test]
