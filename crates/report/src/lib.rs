@@ -22,6 +22,7 @@ pub mod lost;
 pub mod ordered;
 pub mod parquet;
 pub mod regular;
+pub mod rows;
 pub mod senses;
 pub mod slowest;
 pub mod summary;
@@ -30,8 +31,9 @@ pub mod targets;
 pub mod text;
 pub mod timeline;
 
+pub mod lock;
+
 mod build;
-mod lock;
 
 pub use counters::{DeviceCounters, SchemeFacts};
 pub use error::ReportError;
