@@ -12,6 +12,8 @@ use tailcut_core::nand::faults::config::FaultConfig;
 use tailcut_report::compare::Limit;
 use tailcut_report::targets::Target;
 use tailcut_sim::PastKind;
+use tailcut_sim::sweep::Axis;
+use tailcut_sim::sweep::design::MOST;
 use tailcut_sim::timeline::Window;
 use tailcut_units::Span;
 use tailcut_units::quantity::{parse_fraction, parse_time};
@@ -35,6 +37,8 @@ pub enum Command {
     /// Compare two runs: differences with their confidence intervals, the causes that moved, and the
     /// configuration keys that differ
     Compare(CompareArgs),
+    /// Run every point of a design, on all cores: the products of some axes, or random draws from them
+    Sweep(SweepArgs),
     /// List built-in devices, schemes and workloads, policies and keys, or print a configuration
     #[command(subcommand)]
     Show(ShowCommand),
@@ -293,6 +297,48 @@ pub struct CompareArgs {
     /// Print the comparison as JSON on standard output, the tables on standard error
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct SweepArgs {
+    /// The file of a design ending in .toml; or with --axis a device preset or device file
+    pub target: String,
+    /// What varies: `scheme`, `device`, `seed`, `workload.OPTION` or a configuration key, with its values, e.g.
+    /// `ftl.over_provisioning=10%,20%`; may be repeated
+    #[arg(long, value_name = "KEY=A,B,…", value_parser = Axis::parse)]
+    pub axis: Vec<Axis>,
+    /// The folder of the sweep. The same command goes on with a sweep that was stopped
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// The workload: a trace file, a fio job file, a workload preset or an inline job [default: mixed-70-30-qd16]
+    #[arg(long, short, requires = "axis")]
+    pub workload: Option<String>,
+    /// Draw this many points at random, each axis on its own; an axis may then be a range: `10%..30%`, or
+    /// `log:1000..100000`
+    #[arg(long, value_name = "N", requires = "axis", value_parser = whole::<u32>(1, MOST as u32))]
+    pub random: Option<u32>,
+    /// Apply a TOML file to every device; may be repeated
+    #[arg(long, value_name = "FILE", requires = "axis")]
+    pub config: Vec<PathBuf>,
+    /// Set one key at every point; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", requires = "axis")]
+    pub set: Vec<String>,
+    /// Seed of every point, and of random draws [default: 1]
+    #[arg(long, requires = "axis")]
+    pub seed: Option<u64>,
+    /// Runs of each point, with consecutive seeds [default: 1]
+    #[arg(long, requires = "axis", value_parser = whole::<u32>(1, 1000))]
+    pub runs: Option<u32>,
+    /// The drives' past: none, sequential, steady or scattered; by default the workload and age.free decide
+    #[arg(long, value_name = "PAST", requires = "axis")]
+    pub precondition: Option<PastKind>,
+    /// Points at the same time; by default one per processor
+    #[arg(long, value_parser = whole::<u32>(1, 1024))]
+    pub threads: Option<u32>,
+    /// Neither read aged drives from the cache folder nor store them there: they are kept in the folder of the sweep
+    /// until it ends
+    #[arg(long)]
+    pub no_cache: bool,
 }
 
 #[derive(Debug, Subcommand)]

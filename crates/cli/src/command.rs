@@ -9,4 +9,5 @@ pub mod manual;
 pub mod rain_bound;
 pub mod reproduce;
 pub mod show;
+pub mod sweep;
 pub mod trace;

@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Explain(args) => command::explain::explain(&args),
         Command::Compare(args) => command::compare::compare(&args),
+        Command::Sweep(args) => command::sweep::sweep(&args),
         Command::Show(what) => command::show::show(&what),
         Command::Trace(what) => command::trace::trace(&what),
         Command::Reproduce(args) => command::reproduce::reproduce(&args),
