@@ -13,6 +13,7 @@ use tailcut_report::lock::{Lock, LockError};
 use tailcut_report::regular::replace;
 use tailcut_report::rows::Rows;
 use tailcut_report::summary::Scheme;
+use tailcut_units::HostOp;
 
 /// The file of the design.
 pub const DESIGN: &str = "sweep.json";
@@ -20,6 +21,8 @@ pub const DESIGN: &str = "sweep.json";
 pub const PARQUET: &str = "results.parquet";
 /// The results as text.
 pub const CSV: &str = "results.csv";
+/// The aged states of a sweep without a cache.
+pub const AGED: &str = "aged";
 const POINTS: &str = "points";
 
 /// A finished point.
@@ -35,6 +38,18 @@ pub struct Finished {
     pub scheme: Scheme,
     /// Warnings to the user.
     pub warnings: Vec<String>,
+}
+
+impl Finished {
+    /// It without what the table of the results does not need: a sweep holds all its points.
+    pub fn slim(mut self) -> Finished {
+        for op in HostOp::ALL {
+            let side = self.scheme.side_mut(op);
+            (side.batch_shifts, side.by_run, side.blame) = (None, None, Vec::new());
+        }
+        self.scheme.jobs = Vec::new();
+        self
+    }
 }
 
 /// The folder, which no other process writes to as long as the value exists.

@@ -1,13 +1,13 @@
 //! Runs the points of a sweep that are not finished.
 
-use crate::cache::{Cache, Locks};
+use crate::cache::{Cache, LIMIT, Locks};
 use crate::experiment::{Experiment, ExperimentError, Plan, SchemeSpec};
 use crate::points::{Follow, each, point};
 use crate::precondition::{PastKind, Snapshots};
 use crate::sweep::design::Design;
 use crate::sweep::draw::points;
 use crate::sweep::error::SweepError;
-use crate::sweep::folder::{Finished, Folder};
+use crate::sweep::folder::{AGED, Finished, Folder};
 use crate::sweep::key::{key, own};
 use crate::sweep::setup::{Setup, Shared, Workloads};
 use crate::sweep::table::{Row, table};
@@ -25,7 +25,7 @@ pub struct Options {
     pub out: PathBuf,
     /// Points at the same time, at least one.
     pub threads: usize,
-    /// Where aged states are kept; `None` for a folder that is removed at the end.
+    /// Where aged states are kept; `None` for the folder `aged` of the sweep, which is removed at its end.
     pub cache: Option<Cache>,
     /// The interrupt that stops the reading of traces.
     pub interrupt: Interrupt,
@@ -87,7 +87,7 @@ pub fn sweep(design: &Design, options: &Options, follow: &dyn Follow) -> Result<
         planned.iter().map(|p| p.own.as_ref().err().cloned().map(Row::Failed)).collect();
     let mut read_back = 0;
     for (row, p) in rows.iter_mut().zip(&planned).filter(|(row, _)| row.is_none()) {
-        *row = folder.read(&p.key).map(|point| Row::Finished(Box::new(point)));
+        *row = folder.read(&p.key).map(|point| Row::Finished(Box::new(point.slim())));
         read_back += usize::from(row.is_some());
     }
     // Random draws may have the same point twice: it runs once.
@@ -98,13 +98,10 @@ pub fn sweep(design: &Design, options: &Options, follow: &dyn Follow) -> Result<
     let runner =
         Runner { design, planned: &planned, groups: &groups, workloads: &workloads, folder: &folder };
     let order = runner.order(first_of.values().copied().collect());
-    let scratch = match &options.cache {
-        Some(_) => None,
-        None => Some(tempfile::tempdir_in(&options.out).map_err(SweepError::io(&options.out))?),
-    };
-    let own_cache = || scratch.as_ref().map(|dir| Cache::new(dir.path().to_path_buf(), crate::cache::LIMIT));
-    let cache = options.cache.clone().or_else(own_cache);
-    let snapshots = cache.map_or(Snapshots::Off, Snapshots::Cached);
+    // A sweep that was killed left its aged states, which serve again.
+    let own = options.out.join(AGED);
+    let cache = options.cache.clone().unwrap_or_else(|| Cache::new(own.clone(), LIMIT));
+    let snapshots = Snapshots::Cached(cache);
     let aged = Arc::new(Locks::default());
     let runs = design.runs as usize;
     follow.begins("sweep", order.len() * runs);
@@ -127,6 +124,9 @@ pub fn sweep(design: &Design, options: &Options, follow: &dyn Follow) -> Result<
         if rows[i].is_none() {
             rows[i] = rows[first_of[planned[i].key.as_str()]].clone();
         }
+    }
+    if !follow.stopped() && own.is_dir() {
+        std::fs::remove_dir_all(&own).map_err(SweepError::io(&own))?;
     }
     let rows = rows.into_iter().map(|row| row.expect("every point has a row"));
     let points: Vec<_> =
@@ -291,7 +291,7 @@ impl Runner<'_> {
             warnings: done.warnings.into_iter().map(|(_, text)| text).collect(),
         };
         self.folder.keep(&finished)?;
-        Ok(Row::Finished(Box::new(finished)))
+        Ok(Row::Finished(Box::new(finished.slim())))
     }
 
     /// Plans a group. A scheme that cannot run is left out.
