@@ -62,7 +62,7 @@ fn two_schemes_of_one_folder() {
 
     tailcut(&["compare", &out, &b]).refused(&["has the schemes baseline, rps: name one"]);
     tailcut(&["compare", &format!("{out}:fifo"), &b]).refused(&["no scheme `fifo`", "baseline, rps"]);
-    tailcut(&["compare", &a, "/nonexistent:x"]).refused(&["/nonexistent:x"]);
+    tailcut(&["compare", &a, &format!("{out}-none:x")]).refused(&["-none:x`"]);
     tailcut(&["compare", &a, &b, "--fail-above", "read.p98.7=5%"]).refused(&["`iops`, `mean`, or one of"]);
     tailcut(&["compare", &a, &b, "--fail-above", "reads.p99=5%"]).refused(&["`read`, `write`"]);
     tailcut(&["compare", &a, &b, "--fail-above", "read.p99=5"]).refused(&["read.p99=5"]);
@@ -78,14 +78,11 @@ fn limits_set_the_exit_code() {
         let ended = tailcut(&["compare", a, b].into_iter().chain(limits).collect::<Vec<_>>());
         (ended.code, ended.err, ended.out)
     };
-    // Far slower: beyond 5 %, and within 1000 %.
-    let (code, said, text) = ended(&rps, &baseline, &["read.p99=5%", "read.p99=1000%", "read.iops=5%"]);
+    // Far slower, at the same rate.
+    let (code, said, text) = ended(&rps, &baseline, &["read.p99=5%", "read.iops=5%"]);
     assert_eq!(code, Some(3), "{said}");
     assert!(said.contains("B is worse than A by more than read.p99=5%\n"), "{said}");
-    assert!(
-        text.contains("  read.p99=1000%") && text.contains("beyond") && text.contains("within"),
-        "{text}"
-    );
+    assert!(text.contains("  beyond\n") && text.contains("  within\n"), "{text}");
     // No read is beyond the p99.9999 of 14,000: undecided.
     let (code, said, _) = ended(&baseline, &rps, &["read.p99.9999=5%", "read.p99=0%"]);
     assert_eq!(code, Some(4), "{said}");

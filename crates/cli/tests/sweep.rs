@@ -221,7 +221,7 @@ fn a_design_that_cannot_be_run_is_refused() {
     let (many, more) = (format!("seed={many}"), format!("workload.number_ios={many}"));
     for (axes, said) in [
         (vec!["shceme=baseline"], "did you mean `scheme`?"),
-        (vec!["ftl.over_provisionning=10%,20%"], "did you mean `ftl.over_provisioning`?"),
+        (vec!["ftl.over_provisionning=10%,20%"], "did you mean `over_provisioning`?"),
         (vec!["ftl.over_provisioning=10%,lots"], "axis `ftl.over_provisioning`, value `lots`"),
         (vec!["scheme=baseline,rsp"], "`rps`"),
         (vec!["workload.iodeph=1,2"], "iodep"),

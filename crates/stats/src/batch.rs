@@ -183,10 +183,13 @@ impl Groups {
     pub fn percentile_shifts(&self, percent: f64, all: &Population) -> Option<[f64; BATCHES]> {
         let beyond = self.beyond(percent);
         let (mean, half) = self.weighted(&beyond);
+        let n: u64 = self.requests.iter().sum();
+        if percentile::beyond(percent, n) == 0 {
+            return None;
+        }
         if half == 0.0 {
             return Some([0.0; BATCHES]);
         }
-        let n: u64 = self.requests.iter().sum();
         let (low, high) = self.rank_interval(percent, half);
         let (from, to) = (all.at_rank(low), all.at_rank(high));
         let bounded = low > 1 && high < n && from > 0;
@@ -318,7 +321,9 @@ mod tests {
     #[test]
     fn a_percentile_that_the_run_does_not_bound_has_no_shifts() {
         let (groups, all) = run(1, 5_000, 0);
-        assert!(groups.percentile_shifts(99.99, &all).is_none());
+        assert!(groups.percentile_shifts(99.95, &all).is_none());
+        // No request is beyond it.
+        assert!(groups.percentile_shifts(99.9999, &all).is_none());
         assert!(groups.percentile_shifts(99.0, &all).is_some());
     }
 

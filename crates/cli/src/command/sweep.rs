@@ -100,23 +100,25 @@ fn text(design: &Design, swept: &Swept) -> String {
     let (finished, failed, not_run) = (count("finished"), count("failed"), count("not run"));
     let mut out = String::new();
     let mut grid = Grid::default().names(1 + design.axis.len());
-    let names = design.axis.iter().map(|axis| cut(&axis.key, 24));
     let ops: Vec<HostOp> = [HostOp::Read, HostOp::Write].into_iter().filter(|&op| any(swept, op)).collect();
-    let figures =
-        ops.iter().flat_map(|op| ["IOPS", "p99", "p99.9"].map(|name| format!("{} {name}", op.name())));
-    grid.row(["point".to_string()].into_iter().chain(names).chain(figures).chain(["WAF".into()]));
+    let mut head = vec!["#".to_string()];
+    head.extend(design.axis.iter().map(|axis| cut(short(design, &axis.key), 24)));
+    head.extend(ops.first().map(|op| format!("{} IOPS", op.name())));
+    head.extend(ops.iter().map(|op| format!("{} p99.9", op.name())));
+    head.push("WAF".into());
+    grid.row(head);
     grid.rule();
     for (i, (values, _, row)) in swept.points.iter().enumerate().take(SHOWN) {
         let mut cells = vec![(i + 1).to_string()];
         cells.extend(values.iter().map(|value| cut(value, 24)));
         match row {
             Row::Finished(point) => {
-                for &op in &ops {
-                    let side = point.scheme.side(op);
-                    let at = |p: f64| side.lat_ns.percentile.get(&percentile::key(p));
-                    cells.push(rate(side.iops));
-                    cells.extend([99.0, 99.9].map(|p| at(p).map_or("-".into(), |&ns| duration(ns as f64))));
-                }
+                let of = |op: HostOp| point.scheme.side(op);
+                cells.extend(ops.first().map(|&op| rate(of(op).iops)));
+                cells.extend(ops.iter().map(|&op| {
+                    let at = of(op).lat_ns.percentile.get(&percentile::key(99.9));
+                    at.map_or("-".to_string(), |&ns| duration(ns as f64))
+                }));
                 cells.push(point.scheme.waf.map_or("-".into(), |waf| format!("{waf:.2}")));
             }
             other => cells.push(other.status().to_string()),
@@ -143,6 +145,13 @@ fn text(design: &Design, swept: &Swept) -> String {
     let files: Vec<String> = swept.files.iter().map(|file| file.display().to_string()).collect();
     out.push_str(&format!("written to {}\n", files.join(", ")));
     out
+}
+
+/// The last part of an axis's key, if no other axis ends like that.
+fn short<'a>(design: &Design, key: &'a str) -> &'a str {
+    let last = |key: &'a str| key.rsplit('.').next().unwrap_or(key);
+    let same = design.axis.iter().filter(|axis| axis.key.rsplit('.').next() == Some(last(key))).count();
+    if same > 1 { key } else { last(key) }
 }
 
 fn any(swept: &Swept, op: HostOp) -> bool {

@@ -27,8 +27,8 @@ impl FromStr for Limit {
         let (name, share) = text.split_once('=').ok_or(FORM)?;
         let quantity: Quantity = name.trim().parse()?;
         let at_most = parse_fraction(share.trim()).map_err(|e| format!("{e}; {FORM}"))?;
-        if !(0.0..=10.0).contains(&at_most) {
-            return Err(format!("`{share}`: it must be 0% to 1000%"));
+        if at_most < 0.0 {
+            return Err(format!("`{share}`: it must be 0% to 100%"));
         }
         if quantity.is_rate() && at_most >= 1.0 {
             return Err(format!("`{share}`: a rate cannot fall by 100% or more"));
