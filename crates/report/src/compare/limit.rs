@@ -155,3 +155,58 @@ pub fn broken(results: &[LimitResult]) -> Option<(String, bool)> {
         .collect();
     (!said.is_empty()).then(|| (said.join("; "), !beyond.is_empty()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ordered::Ordered;
+    use crate::summary::OpSummary;
+    use tailcut_units::Status;
+
+    #[test]
+    fn a_limit_is_read_and_written_alike() {
+        for text in ["read.p99.9=5%", "write.mean=0%", "waf=2.5%", "read.iops=99%", "flush.p50=100%"] {
+            assert_eq!(text.parse::<Limit>().unwrap().to_string(), text);
+        }
+        for (text, said) in [
+            ("read.p99.9", "a limit is such as"),
+            ("read=5%", "a figure is such as"),
+            ("reads.p99=5%", "`read`, `write`, `trim` or `flush`"),
+            ("read.median=5%", "`iops`, `mean`"),
+            ("read.iops=100%", "cannot fall by 100%"),
+            ("read.p99=-5%", "a limit is such as"),
+        ] {
+            let error = text.parse::<Limit>().unwrap_err();
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn requests_that_failed_are_no_part_of_a_limit_that_is_kept() {
+        let with = |failures: u64| {
+            let by = Ordered(vec![(Status::MediaError.name().to_string(), failures)]);
+            Scheme {
+                read: OpSummary { total_ios: 100_000, ..OpSummary::default() },
+                failed: Ordered((failures > 0).then_some(("read".to_string(), by)).into_iter().collect()),
+                ..Scheme::default()
+            }
+        };
+        let of = |name: &str, failures| failed(name.parse().unwrap(), &with(failures));
+        assert!(matches!(of("read.p99.9", 0), Failed::No) && matches!(of("waf", 9), Failed::No));
+        assert!(matches!(of("read.p99.9", 1), Failed::Some) && matches!(of("read.mean", 500), Failed::Some));
+        assert!(matches!(of("read.p99.9", 200), Failed::TooMany));
+    }
+
+    #[test]
+    fn what_is_not_kept_is_named() {
+        let result =
+            |limit: &str, kept| LimitResult { limit: limit.into(), difference: None, ci95: None, kept };
+        let (beyond, undecided) = (result("waf=1%", Kept::Beyond), result("read.p99=1%", Kept::Undecided));
+        let (line, missed) = broken(&[beyond, undecided.clone(), result("x", Kept::Within)]).unwrap();
+        assert!(
+            missed && line.starts_with("B is worse than A by more than waf=1%; undecided whether"),
+            "{line}"
+        );
+        assert!(!broken(&[undecided]).unwrap().1 && broken(&[]).is_none());
+    }
+}
