@@ -10,8 +10,11 @@ use std::io::Read;
 use std::path::PathBuf;
 use tailcut_config::{ConfigError, Resolved, resolve_with_faults};
 use tailcut_core::nand::faults::config::FaultConfig;
+use tailcut_report::compare::Limit;
 use tailcut_report::targets::Target;
 use tailcut_sim::PastKind;
+use tailcut_sim::sweep::Axis;
+use tailcut_sim::sweep::design::MOST;
 use tailcut_sim::timeline::Window;
 use tailcut_units::Span;
 use tailcut_units::quantity::{parse_fraction, parse_time};
@@ -32,6 +35,11 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Explain what the slowest requests of a run waited for
     Explain(ExplainArgs),
+    /// Compare two runs: differences with their confidence intervals, the causes that moved, and the
+    /// configuration keys that differ
+    Compare(CompareArgs),
+    /// Run every point of a design, on all cores: the products of some axes, or random draws from them
+    Sweep(SweepArgs),
     /// List built-in devices, schemes and workloads, policies and keys, or print a configuration
     #[command(subcommand)]
     Show(ShowCommand),
@@ -292,6 +300,67 @@ pub struct ExplainArgs {
     /// Only this job of several, by its name or by its number from 1 on
     #[arg(long, value_name = "JOB")]
     pub job: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// The folder of a run, or its summary.json; with several schemes in it, one of them after a colon:
+    /// `run1:baseline`
+    pub a: String,
+    /// What is compared with it, of the same form
+    pub b: String,
+    /// The scheme of both, where no colon names one
+    #[arg(long, value_name = "SCHEME")]
+    pub scheme: Option<String>,
+    /// By how much B may be worse than A, e.g. `read.p99.9=5%`, `read.iops=2%` or `waf=1%`; may be repeated. The
+    /// exit code is 3 if B is worse by more, by the confidence interval of the difference, and 4 if that is undecided
+    #[arg(long, value_name = "LIMIT")]
+    pub fail_above: Vec<Limit>,
+    /// Print the comparison as JSON on standard output, the tables on standard error
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct SweepArgs {
+    /// The file of a design ending in .toml; or with --axis a device preset or device file
+    pub target: String,
+    /// What varies: `scheme`, `device`, `seed`, `workload.OPTION` or a configuration key, with its values, e.g.
+    /// `ftl.over_provisioning=10%,20%`; may be repeated
+    #[arg(long, value_name = "KEY=A,B,…", value_parser = Axis::parse)]
+    pub axis: Vec<Axis>,
+    /// The folder of the sweep. The same command goes on with a sweep that was stopped
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// The workload: a trace file, a fio job file, a workload preset or an inline job [default: mixed-70-30-qd16]
+    #[arg(long, short, requires = "axis")]
+    pub workload: Option<String>,
+    /// Draw this many points at random, each axis on its own; an axis may then be a range: `10%..30%`, or
+    /// `log:1000..100000`
+    #[arg(long, value_name = "N", requires = "axis", value_parser = whole::<u32>(1, MOST as u32))]
+    pub random: Option<u32>,
+    /// Apply a TOML file to every device; may be repeated
+    #[arg(long, value_name = "FILE", requires = "axis")]
+    pub config: Vec<PathBuf>,
+    /// Set one key at every point; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", requires = "axis")]
+    pub set: Vec<String>,
+    /// Seed of every point, and of random draws [default: 1]
+    #[arg(long, requires = "axis")]
+    pub seed: Option<u64>,
+    /// Runs of each point, with consecutive seeds [default: 1]
+    #[arg(long, requires = "axis", value_parser = whole::<u32>(1, 1000))]
+    pub runs: Option<u32>,
+    /// The drives' past: none, sequential, steady or scattered; by default the workload and age.free decide
+    #[arg(long, value_name = "PAST", requires = "axis")]
+    pub precondition: Option<PastKind>,
+    /// Points at the same time; by default one per processor
+    #[arg(long, value_parser = whole::<u32>(1, 1024))]
+    pub threads: Option<u32>,
+    /// Neither read aged drives from the cache folder nor store them there: they are kept in the folder of the sweep
+    /// until it ends
+    #[arg(long)]
+    pub no_cache: bool,
 }
 
 #[derive(Debug, Subcommand)]

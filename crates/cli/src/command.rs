@@ -1,5 +1,6 @@
 //! The smaller commands, one file each.
 
+pub mod compare;
 pub mod demo;
 pub mod explain;
 pub mod ldpc;
@@ -9,4 +10,5 @@ pub mod rain_bound;
 pub mod reproduce;
 pub mod serve;
 pub mod show;
+pub mod sweep;
 pub mod trace;

@@ -5,6 +5,7 @@ use tailcut_config::ConfigError;
 use tailcut_report::ReportError;
 use tailcut_reproduce::ReproduceError;
 use tailcut_sim::ExperimentError;
+use tailcut_sim::sweep::SweepError;
 use tailcut_workload::WorkloadError;
 use tailcut_workload::trace::TraceError;
 
@@ -84,6 +85,12 @@ impl From<ExperimentError> for CliError {
 
 impl From<ReproduceError> for CliError {
     fn from(e: ReproduceError) -> CliError {
+        if e.is_input() { CliError::Input(e.to_string()) } else { CliError::Failed(e.to_string()) }
+    }
+}
+
+impl From<SweepError> for CliError {
+    fn from(e: SweepError) -> CliError {
         if e.is_input() { CliError::Input(e.to_string()) } else { CliError::Failed(e.to_string()) }
     }
 }

@@ -21,6 +21,8 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Explain(args) => command::explain::explain(&args),
+        Command::Compare(args) => command::compare::compare(&args),
+        Command::Sweep(args) => command::sweep::sweep(&args),
         Command::Show(what) => command::show::show(&what),
         Command::Trace(what) => command::trace::trace(&what),
         Command::Reproduce(args) => command::reproduce::reproduce(&args),

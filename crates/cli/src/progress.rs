@@ -33,14 +33,16 @@ struct Task {
     done: u64,
     ageing: f64,
     parts: u64,
+    /// Its size: requests, if they are known. Tasks of unknown size count as the mean of the others.
+    size: Option<f64>,
 }
 
 struct State {
     tasks: Vec<Task>,
     started: Instant,
-    /// When the first completed part was seen, and how many parts were complete then. The
+    /// When the first completed part was seen, and how much work was done then. The
     /// time left is estimated from there, so that ageing is not counted as slow requests.
-    counted: Option<(Instant, u64)>,
+    counted: Option<(Instant, f64)>,
     /// The pace is measured for this long before an end is estimated from it.
     patience: Duration,
     /// The first estimate since then: when it was made, and the end that it gave.
@@ -73,6 +75,7 @@ impl Progress {
         for task in state.tasks.iter_mut().skip(first).take(count) {
             task.expected = plan.expected.filter(|&n| n > 0);
             task.runtime = plan.runtime.map(|r| r.0).filter(|&ns| ns > 0);
+            task.size = task.size.or(task.expected.map(|n| n as f64));
         }
     }
 
@@ -89,11 +92,11 @@ impl Progress {
         let now = Instant::now();
         match &self.bar {
             Some(bar) => {
-                bar.set_position(state.parts(now));
+                bar.set_position(state.position(now));
                 bar.set_message(state.text(task, now));
             }
             None if state.is_due(now) => {
-                state.parts(now);
+                state.position(now);
                 // An error is ignored: the run continues if standard error is closed.
                 let _ = writeln!(std::io::stderr(), "progress: {}", state.text(task, now));
             }
@@ -123,23 +126,33 @@ impl State {
         due
     }
 
-    /// The completed parts of all tasks.
-    fn parts(&mut self, now: Instant) -> u64 {
-        let parts = self.tasks.iter().map(|t| t.parts).sum();
-        if parts > 0 {
-            self.counted.get_or_insert((now, parts));
+    /// The work of all tasks that is done, and all work: tasks count by their size.
+    fn work(&self) -> (f64, f64) {
+        let sizes = || self.tasks.iter().filter_map(|t| t.size);
+        let known = sizes().count();
+        let mean = if known > 0 { sizes().sum::<f64>() / known as f64 } else { PARTS as f64 };
+        self.tasks.iter().fold((0.0, 0.0), |(done, all), t| {
+            let size = t.size.unwrap_or(mean);
+            (done + size * t.parts as f64 / PARTS as f64, all + size)
+        })
+    }
+
+    /// The length of the bar that is done.
+    fn position(&mut self, now: Instant) -> u64 {
+        let (done, all) = self.work();
+        if done > 0.0 {
+            self.counted.get_or_insert((now, done));
         }
-        parts
+        (PARTS * self.tasks.len() as u64) * (1000.0 * done / all.max(1.0)) as u64 / 1000
     }
 
     /// The progress in words; unknown figures are left out.
     fn text(&mut self, task: usize, now: Instant) -> String {
-        let parts: u64 = self.tasks.iter().map(|t| t.parts).sum();
-        let all = PARTS * self.tasks.len() as u64;
+        let (work, all) = self.work();
         let done: u64 = self.tasks.iter().map(|t| t.done).sum();
-        let mut text = match parts {
-            0 => String::new(),
-            _ => format!("{} %, ", parts * 100 / all),
+        let mut text = match work {
+            0.0 => String::new(),
+            _ => format!("{} %, ", (work * 100.0 / all) as u64),
         };
         text += &match self.tasks[task] {
             // How long it takes until the write amplification is steady is known roughly.
@@ -148,7 +161,7 @@ impl State {
             _ => format!("{} requests", tailcut_report::text::rate(done as f64)),
         };
         text += &format!(", {}", seconds(now.duration_since(self.started).as_secs_f64()));
-        if let Some(left) = self.left(parts, all, now) {
+        if let Some(left) = self.left(work, all, now) {
             text += &format!(", about {} left", seconds(left));
         }
         text
@@ -156,31 +169,31 @@ impl State {
 
     /// The seconds left by the pace so far. An estimate that has been wrong by more than half is withdrawn: the
     /// pace is then measured anew, for as long as all has taken so far, before there is another.
-    fn left(&mut self, parts: u64, all: u64, now: Instant) -> Option<f64> {
+    fn left(&mut self, work: f64, all: f64, now: Instant) -> Option<f64> {
         let (since, from) = self.counted?;
         let passed = now.duration_since(since);
-        if parts <= from || passed < self.patience {
+        if work <= from || passed < self.patience {
             // While nothing is completed, an end that was promised comes no nearer.
             let late = self.said.is_some_and(|(at, end)| now > end + end.duration_since(at) / 2);
             if late {
-                self.withdraw(parts, now);
+                self.withdraw(work, now);
             }
             return None;
         }
-        let left = passed.as_secs_f64() * (all - parts) as f64 / (parts - from) as f64;
+        let left = passed.as_secs_f64() * (all - work) / (work - from);
         let left = left.min(1e9);
         let end = now + Duration::from_secs_f64(left);
         let (at, first) = *self.said.get_or_insert((now, end));
         let wrong = end.max(first).duration_since(end.min(first));
         if wrong > first.duration_since(at) / 2 && wrong > FIRST {
-            self.withdraw(parts, now);
+            self.withdraw(work, now);
             return None;
         }
         Some(left)
     }
 
-    fn withdraw(&mut self, parts: u64, now: Instant) {
-        self.counted = Some((now, parts));
+    fn withdraw(&mut self, work: f64, now: Instant) {
+        self.counted = Some((now, work));
         self.patience = now.duration_since(self.started);
         self.said = None;
     }
@@ -217,6 +230,19 @@ impl Watch for Progress {
 }
 
 impl Follow for Progress {
+    fn begins(&self, _: &str, tasks: usize) {
+        let Ok(mut state) = self.state.lock() else { return };
+        state.tasks.resize(tasks, Task::default());
+        if let Some(bar) = &self.bar {
+            bar.set_length(PARTS * tasks as u64);
+        }
+    }
+
+    fn weighs(&self, task: usize, requests: f64) {
+        let Ok(mut state) = self.state.lock() else { return };
+        state.tasks[task].size = Some(requests).filter(|&n| n > 0.0);
+    }
+
     fn planned(&self, first: usize, count: usize, plan: &Plan) {
         self.plan(first, count, plan);
     }
@@ -241,7 +267,7 @@ mod tests {
         let at = |s: u64| start + Duration::from_secs(s);
         let mut state = State::new(2, start);
         state.tasks[0].ageing = 0.25;
-        assert_eq!(state.parts(at(20)), 0);
+        assert_eq!(state.position(at(20)), 0);
         assert_eq!(state.text(0, at(20)), "ageing, 25 %, 20 s");
         state.tasks[0].ageing = 1.2;
         assert_eq!(state.text(0, at(20)), "ageing, longer than usual, 20 s");
@@ -249,11 +275,26 @@ mod tests {
         state.tasks[1].done = 1_500_000;
         assert_eq!(state.text(1, at(20)), "1.50M requests, 20 s");
         state.tasks[1].parts = 200;
-        state.parts(at(30));
+        state.position(at(30));
         assert_eq!(state.text(1, at(30)), "10 %, 1.50M requests, 30 s");
         // 400 of 2,000 parts in ten seconds: the other 1,400 take 35 s.
         state.tasks[1].parts = 600;
         assert_eq!(state.text(1, at(40)), "30 %, 1.50M requests, 40 s, about 35 s left");
+    }
+
+    #[test]
+    fn tasks_count_by_their_size() {
+        let start = Instant::now();
+        let at = |s: u64| start + Duration::from_secs(s);
+        let mut state = State::new(3, start);
+        (state.tasks[0].size, state.tasks[1].size) = (Some(1e6), Some(9e6));
+        // The third counts as the mean, 5 million: the whole is 15 million.
+        state.tasks[0].parts = 500;
+        state.position(at(10));
+        state.tasks[0].parts = 1000;
+        // Half a million in 10 s: 14 million take 280 s.
+        assert_eq!(state.text(0, at(20)), "6 %, ageing, 0 %, 20 s, about 280 s left");
+        assert_eq!(state.position(at(20)), 198);
     }
 
     #[test]
@@ -263,7 +304,7 @@ mod tests {
         let mut state = State::new(1, start);
         let mut said = |s: u64, parts: u64| {
             state.tasks[0].parts = parts;
-            state.parts(at(s));
+            state.position(at(s));
             let text = state.text(0, at(s));
             text.split_once("about ").map(|(_, left)| left.to_string())
         };
@@ -289,7 +330,7 @@ mod tests {
         let mut state = State::new(2, start);
         let mut said = |s: u64, parts: u64| {
             state.tasks[0].parts = parts;
-            state.parts(at(s));
+            state.position(at(s));
             state.text(0, at(s)).contains("left")
         };
         assert!(!said(1, 100));

@@ -20,7 +20,9 @@ use crate::error::CliError;
 use crate::progress::Progress;
 use crate::terminal::{Terminal, catch_interrupts, print};
 use tailcut_config::{Resolved, workload_preset};
-use tailcut_report::{OutputFolder, endurance, erases, faults, highest_rate, jobs, senses, tables, targets};
+use tailcut_report::{
+    OutputFolder, difference, endurance, erases, faults, highest_rate, jobs, senses, tables, targets,
+};
 use tailcut_sim::{Cache, Experiment, ExperimentError, Plan, SchemeSpec, Snapshots};
 use tailcut_units::Span;
 use tailcut_workload::{TraceReplay, WorkloadSpec};
@@ -159,8 +161,9 @@ fn report(
     }
     let schemes = &finished.summary.schemes;
     terminal.text(&format!(
-        "\n{}{}{}{}{}{}{}{}{}\n{}",
+        "\n{}{}{}{}{}{}{}{}{}{}\n{}",
         tables::comparison(schemes),
+        difference::intervals(schemes),
         targets::targets(schemes),
         highest_rate::highest_rates(schemes),
         jobs::jobs(schemes),

@@ -2,7 +2,8 @@
 
 use crate::counters::{DeviceCounters, SchemeFacts};
 use crate::ordered::Ordered;
-use crate::summary::{BlameSummary, JobSummary, Latency, OpSummary, Scheme, SeriesPoint};
+use crate::summary::{BlameSummary, JobSummary, Latency, OpSummary, Parts, Scheme, SeriesPoint};
+use tailcut_stats::batch::{BATCHES, Groups};
 use tailcut_stats::blame::{Blame, BlameTable};
 use tailcut_stats::percentile::{self, BLAME_LEVELS, LEVELS};
 use tailcut_stats::{Ci95, Failures, Gauges, Interval, JobStats, Measured, Population, Side, across_runs};
@@ -38,6 +39,8 @@ impl Scheme {
             jobs: measured.jobs.iter().map(|job| JobSummary::new(job, runtime)).collect(),
             series: series(&measured.series),
             waf: counters.waf(),
+            waf_shifts: counters.waf().map_or(Vec::new(), |_| waf_shifts(&measured.series)),
+            waf_by_run: Vec::new(),
             programs: counters.programs,
             units: counters.units,
             gc: counters.gc,
@@ -72,7 +75,10 @@ impl Scheme {
         }
         all.runs = Some(runs.len() as u32);
         for op in HostOp::ALL {
-            combine(all.side_mut(op), &runs.iter().map(|r| r.side(op)).collect::<Vec<_>>());
+            let of_runs: Vec<&OpSummary> = runs.iter().map(|r| r.side(op)).collect();
+            combine(all.side_mut(op), &of_runs);
+            all.side_mut(op).batch_shifts = None;
+            all.side_mut(op).by_run = by_run(&of_runs);
             all.side_mut(op).blame = blame_over(measured.iter().map(|m| m.side(op)));
             for (i, job) in all.jobs.iter_mut().enumerate() {
                 let each = runs.iter().filter_map(|r| r.jobs.get(i));
@@ -80,7 +86,8 @@ impl Scheme {
             }
         }
         let wafs: Option<Vec<f64>> = runs.iter().map(|r| r.waf).collect();
-        all.waf = wafs.and_then(|w| across_runs(&w)).map(|ci| ci.mean);
+        all.waf = wafs.as_ref().and_then(|w| across_runs(w)).map(|ci| ci.mean);
+        (all.waf_shifts, all.waf_by_run) = (Vec::new(), wafs.unwrap_or_default());
         all
     }
 }
@@ -123,6 +130,43 @@ fn combine(all: &mut OpSummary, runs: &[&OpSummary]) {
     }
 }
 
+/// The figures of each run; `None` if a run has no such request.
+fn by_run(runs: &[&OpSummary]) -> Option<Parts> {
+    if runs.iter().any(|r| r.total_ios == 0) {
+        return None;
+    }
+    let each = |figure: &dyn Fn(&OpSummary) -> f64| runs.iter().map(|r| figure(r)).collect::<Vec<f64>>();
+    let keys = runs[0].lat_ns.percentile.iter().map(|(key, _)| key);
+    let of = |key: &str| each(&|r| r.lat_ns.percentile.get(key).copied().unwrap_or(0) as f64);
+    Some(Parts {
+        iops: each(&|r| r.iops),
+        mean: each(&|r| r.lat_ns.mean),
+        percentile: keys.map(|key| (key.clone(), of(key))).collect(),
+    })
+}
+
+/// The shifts of the write amplification by equal parts of the series; empty if it has too few intervals.
+fn waf_shifts(series: &[Interval]) -> Vec<f64> {
+    if series.len() < BATCHES {
+        return Vec::new();
+    }
+    let mut parts = [(0.0, 0.0); BATCHES];
+    let mut before = Gauges::default();
+    for (i, gauges) in series.iter().enumerate().filter_map(|(i, s)| Some((i, s.gauges?))) {
+        let (total, user) = &mut parts[i * BATCHES / series.len()];
+        *total += gauges.programs_total.saturating_sub(before.programs_total) as f64;
+        *user += gauges.programs_user.saturating_sub(before.programs_user) as f64;
+        before = gauges;
+    }
+    let sum = |of: &dyn Fn(&(f64, f64)) -> f64| parts.iter().map(of).sum::<f64>();
+    let (total, user) = (sum(&|p| p.0), sum(&|p| p.1));
+    if user == 0.0 {
+        return Vec::new();
+    }
+    let shift = |&(t, u): &(f64, f64)| millionths((t - total / user * u) * BATCHES as f64 / total);
+    parts.iter().map(shift).collect()
+}
+
 /// The blame of one kind of request in all runs.
 fn blame_over<'a>(mut sides: impl Iterator<Item = &'a Side>) -> Vec<BlameSummary> {
     let Some(first) = sides.next() else { return Vec::new() };
@@ -147,9 +191,23 @@ fn side(side: &Side, runtime: Span) -> OpSummary {
                 (percentile::key(level), [low, high])
             })
             .collect();
+        summary.batch_shifts = Some(batch_shifts(side, &groups));
     }
     summary.blame = blame(&side.blame);
     summary
+}
+
+fn batch_shifts(side: &Side, groups: &Groups) -> Parts {
+    let short = |shifts: [f64; BATCHES]| shifts.map(millionths).to_vec();
+    let of = |&level: &f64| {
+        let shifts = groups.percentile_shifts(level, &side.population)?;
+        Some((percentile::key(level), short(shifts)))
+    };
+    Parts {
+        iops: groups.rate_shifts().map_or(Vec::new(), short),
+        mean: short(groups.mean_shifts()),
+        percentile: LEVELS.iter().filter_map(of).collect(),
+    }
 }
 
 fn requests(population: &Population, runtime: Span) -> OpSummary {
@@ -173,6 +231,8 @@ fn requests(population: &Population, runtime: Span) -> OpSummary {
             saturated: population.saturated(),
         },
         blame: Vec::new(),
+        batch_shifts: None,
+        by_run: None,
     }
 }
 

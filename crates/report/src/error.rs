@@ -100,6 +100,14 @@ pub enum ReportError {
         /// The names of the run's schemes.
         known: Vec<String>,
     },
+    /// A run has several schemes, and one is wanted.
+    #[error("`{text}` has the schemes {}: name one, as in `{text}:{}`, or with --scheme", known.join(", "), known.first().map_or("", String::as_str))]
+    ChooseScheme {
+        /// The run, as the user named it.
+        text: String,
+        /// The names of its schemes.
+        known: Vec<String>,
+    },
     /// The requested job is not in the run.
     #[error("no job `{name}` in this run; it has {} (a number from 1 on names one too)", known.join(", "))]
     NoJob {

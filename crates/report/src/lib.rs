@@ -5,13 +5,16 @@
 //! [`counters`] is what a simulation passes to the report besides its measurements; [`folder`]
 //! writes the files of a run to disk all together or not at all.
 
+pub mod compare;
 pub mod counters;
+pub mod difference;
 pub mod doubts;
 pub mod endurance;
 pub mod erases;
 pub mod error;
 pub mod explain;
 pub mod faults;
+pub mod figure;
 pub mod folder;
 pub mod highest_rate;
 pub mod hlog;
@@ -20,6 +23,7 @@ pub mod lost;
 pub mod ordered;
 pub mod parquet;
 pub mod regular;
+pub mod rows;
 pub mod senses;
 pub mod slowest;
 pub mod summary;
@@ -28,8 +32,9 @@ pub mod targets;
 pub mod text;
 pub mod timeline;
 
+pub mod lock;
+
 mod build;
-mod lock;
 
 pub use counters::{DeviceCounters, SchemeFacts};
 pub use error::ReportError;

@@ -139,6 +139,12 @@ pub struct Scheme {
     /// Write amplification: all programs divided by host programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waf: Option<f64>,
+    /// How much each of 20 equal parts of a single run moves `waf`, relative to it. Absent for short runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waf_shifts: Vec<f64>,
+    /// `waf` of each of several runs, in the order of their seeds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waf_by_run: Vec<f64>,
     /// Mapping units programmed, by class: `user`, `gc`, `parity`, `wear`, `pad`, `metadata` and `failed`.
     #[serde(default, skip_serializing_if = "Ordered::is_empty")]
     pub programs: Ordered<u64>,
@@ -223,6 +229,25 @@ pub struct OpSummary {
     /// requests of all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blame: Vec<BlameSummary>,
+    /// How much each of the 20 batches of a single run moves the figures, relative to them: see
+    /// [`difference`](tailcut_stats::difference). Absent for short runs and for jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch_shifts: Option<Parts>,
+    /// The figures of each of several runs, in the order of their seeds. Absent for jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_run: Option<Parts>,
+}
+
+/// Figures by part of the measurement: a number for each batch, or for each run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Parts {
+    /// Of the requests a second.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub iops: Vec<f64>,
+    /// Of the mean latency.
+    pub mean: Vec<f64>,
+    /// Of the percentiles that the parts bound.
+    pub percentile: Ordered<Vec<f64>>,
 }
 
 impl OpSummary {

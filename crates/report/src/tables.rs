@@ -240,7 +240,7 @@ pub(crate) fn above(level: f64) -> String {
 }
 
 /// `> p99.9`, or `all` for every request.
-fn beyond(level: f64) -> String {
+pub(crate) fn beyond(level: f64) -> String {
     if level == 0.0 { "all".to_string() } else { format!("> p{level}") }
 }
 

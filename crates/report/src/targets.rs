@@ -1,5 +1,6 @@
 //! Targets for latencies: whether a scheme meets them, by the confidence intervals of the summary.
 
+use crate::figure::Figure;
 use crate::summary::{OpSummary, Scheme};
 use crate::text::{Grid, cut, duration};
 use serde::{Deserialize, Serialize};
@@ -8,13 +9,6 @@ use std::str::FromStr;
 use tailcut_stats::percentile;
 use tailcut_units::quantity::{human_time, parse_time};
 use tailcut_units::{HostOp, Span};
-
-/// The latency that a target limits.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Figure {
-    Mean,
-    Percentile(f64),
-}
 
 /// A limit for a latency, such as `read.p99.9=1ms`.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,11 +27,9 @@ impl FromStr for Target {
         let (op, figure) = name.trim().split_once('.').ok_or(FORM)?;
         let unknown = || format!("`{op}`: `read`, `write`, `trim` or `flush`; {FORM}");
         let op = HostOp::named(op).ok_or_else(unknown)?;
-        let figure = match (figure, percentile::named(figure)) {
-            ("mean", _) => Figure::Mean,
-            (_, Some(level)) if percentile::LEVELS.contains(&level) => Figure::Percentile(level),
-            _ => return Err(format!("`{figure}`: `mean`, or one of {}", percentile::names())),
-        };
+        let latency = Figure::named(figure).filter(|&f| f != Figure::Iops);
+        let figure =
+            latency.ok_or_else(|| format!("`{figure}`: `mean`, or one of {}", percentile::names()))?;
         match parse_time(limit.trim()).map_err(|e| e.to_string())? {
             Span::ZERO => Err("a target must be longer than 0ns".to_string()),
             at_most => Ok(Target { op, figure, at_most }),
@@ -47,12 +39,8 @@ impl FromStr for Target {
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let side = self.op.name();
-        match self.figure {
-            Figure::Mean => write!(f, "{side}.mean"),
-            Figure::Percentile(level) => write!(f, "{side}.p{level}"),
-        }?;
-        write!(f, "={}", human_time(self.at_most).replace(' ', ""))
+        let limit = human_time(self.at_most).replace(' ', "");
+        write!(f, "{}.{}={limit}", self.op.name(), self.figure)
     }
 }
 
@@ -128,18 +116,13 @@ impl Target {
     }
 
     fn measured(&self, side: &OpSummary) -> (Option<f64>, Option<[f64; 2]>) {
-        if side.total_ios == 0 {
-            return (None, None);
-        }
-        let lat = &side.lat_ns;
-        match self.figure {
-            Figure::Mean => (Some(lat.mean), lat.mean_ci95),
+        let interval = match self.figure {
             Figure::Percentile(level) => {
-                let key = percentile::key(level);
-                let interval = lat.ci95.get(&key).map(|ci| ci.map(|ns| ns as f64));
-                (lat.percentile.get(&key).map(|&ns| ns as f64), interval)
+                side.lat_ns.ci95.get(&percentile::key(level)).map(|ci| ci.map(|ns| ns as f64))
             }
-        }
+            _ => side.lat_ns.mean_ci95,
+        };
+        (self.figure.of(side), interval)
     }
 }
 

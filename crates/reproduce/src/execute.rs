@@ -5,21 +5,18 @@ use crate::check::{Outcome, judge};
 use crate::error::ReproduceError;
 use crate::file::{CapacityOf, Experiment, Replay, Run, Variant};
 use crate::find::{Found, found};
-use crate::follow::{Follow, Shifted};
 use crate::measure::Measure;
 use crate::scale::Scale;
 use crate::search::{self, Rating};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use tailcut_config::{resolve_with_faults, workload_preset};
 use tailcut_core::nand::faults::config::FaultConfig;
 use tailcut_report::doubts::doubts;
 use tailcut_report::summary::Scheme;
-use tailcut_sim::threads::on_threads;
-use tailcut_sim::{ExperimentError, PastKind, SchemeSpec, Snapshots, summarise};
+use tailcut_sim::points::{Follow, each, point};
+use tailcut_sim::{ExperimentError, PastKind, SchemeSpec, Snapshots};
 use tailcut_workload::trace::{DeviceRule, TraceOptions};
 use tailcut_workload::{Interrupt, TraceReplay, WorkloadSpec};
 
@@ -195,25 +192,14 @@ fn together(outputs: Vec<RunOutput>) -> Vec<RunOutput> {
 fn run_all(jobs: &[Job<'_>], threads: usize) -> Result<Vec<RunOutput>, ReproduceError> {
     let (single, several): (Vec<usize>, Vec<usize>) =
         (0..jobs.len()).partition(|&i| jobs[i].run.alone.is_some() || jobs[i].of.len() == 1);
-    let slots: Mutex<Vec<Option<Result<RunOutput, ReproduceError>>>> =
-        Mutex::new(jobs.iter().map(|_| None).collect());
-    let put = |i: usize, result| lock(&slots)[i] = Some(result);
-    let next = AtomicUsize::new(0);
-    let work = || {
-        while let Some(&i) = single.get(next.fetch_add(1, Ordering::Relaxed)) {
-            put(i, jobs[i].go(1));
-        }
-    };
-    on_threads(threads.min(single.len()), work);
-    for i in several {
-        put(i, jobs[i].go(threads));
+    let mut slots: Vec<Option<Result<RunOutput, ReproduceError>>> = jobs.iter().map(|_| None).collect();
+    for (i, result) in single.iter().zip(each(&single, threads, &|i| jobs[i].go(1))) {
+        slots[*i] = Some(result);
     }
-    let slots = slots.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for i in several {
+        slots[i] = Some(jobs[i].go(threads));
+    }
     slots.into_iter().map(|slot| slot.expect("every job was done")).collect()
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Schemes of a run that are executed together.
@@ -285,10 +271,9 @@ impl Job<'_> {
             Err(ExperimentError::Workload(e)) if e.is_interrupt() => return Err(ReproduceError::Interrupted),
             plan => plan.map_err(failed)?,
         };
-        self.follow.planned(self.first, experiment.schemes.len(), &plan);
-        let watch = Shifted { to: self.follow, first: self.first };
-        let results = match experiment.run(&plan, &watch, &|_, _| Ok(None)) {
-            Ok(results) => results,
+        let done = match point(&experiment, &plan, (self.first, self.follow), None) {
+            Ok(Some(done)) => done,
+            Ok(None) => return Err(ReproduceError::Interrupted),
             Err(e @ ExperimentError::Stuck { .. }) => return skip(e.to_string()),
             Err(e) => return Err(failed(e)),
         };
@@ -296,15 +281,9 @@ impl Job<'_> {
         output.missing = None;
         output.capacities = plan.capacities.iter().map(|c| c.user as f64 / c.raw as f64).collect();
         output.warnings = plan.warnings.iter().map(|w| format!("{}: {w}", run.name)).collect();
-        for (spec, result) in experiment.schemes.iter().zip(results) {
-            let Some(result) = result.into_iter().next().flatten().filter(|r| !r.outcome.partial) else {
-                return Err(ReproduceError::Interrupted);
-            };
-            output.schemes.push(summarise(&spec.name, &result));
-            for warning in result.past.warnings {
-                output.warnings.push(format!("{}, {}: {warning}", run.name, spec.name));
-            }
-        }
+        output.schemes = done.schemes;
+        let warnings = done.warnings.into_iter();
+        output.warnings.extend(warnings.map(|(scheme, text)| format!("{}, {scheme}: {text}", run.name)));
         let doubts = doubts(&output.schemes).into_iter();
         output.warnings.extend(doubts.map(|doubt| format!("{}: {}", run.name, doubt.text)));
         Ok(output)

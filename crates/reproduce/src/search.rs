@@ -34,13 +34,13 @@
 use crate::error::ReproduceError;
 use crate::execute::{Options, scheme_specs};
 use crate::file::{Experiment, Search};
-use crate::follow::Follow;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tailcut_report::summary::Scheme;
 use tailcut_sim::measure::SinkError;
+use tailcut_sim::points::Follow;
 use tailcut_sim::threads::on_threads;
 use tailcut_sim::{ExperimentError, SchemeSpec, Sink, Watch, summarise};
 use tailcut_stats::{Interval, Sample};

@@ -10,7 +10,7 @@ use crate::timeline::{Covered, Recorder, Tracks, Window};
 use crate::watch::Watch;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Capacity, ConfigProblem};
 use tailcut_core::drive::Drive;
@@ -258,8 +258,26 @@ impl Experiment<'_> {
         watch: &dyn Watch,
         sinks: MakeSink<'_>,
     ) -> Result<Vec<Vec<Option<RunResult>>>, ExperimentError> {
+        self.run_sharing(plan, watch, sinks, None)
+    }
+
+    /// As [`Experiment::run`]. With `aged`, other experiments that have the same locks and the same cache make no aged
+    /// state that this one makes, and the reverse.
+    ///
+    /// # Errors
+    /// As [`Experiment::run`].
+    pub fn run_sharing(
+        &self,
+        plan: &Plan,
+        watch: &dyn Watch,
+        sinks: MakeSink<'_>,
+        aged: Option<&Arc<Locks>>,
+    ) -> Result<Vec<Vec<Option<RunResult>>>, ExperimentError> {
         let (schemes, runs) = (self.schemes.len(), self.runs as usize);
-        let common = self.common(plan)?;
+        let mut common = self.common(plan)?;
+        if let Some(aged) = aged {
+            common.locks = Arc::clone(aged);
+        }
         // The first runs of all schemes come before any second run.
         let order: Vec<usize> =
             (0..schemes * runs).map(|turn| turn % schemes * runs + turn / schemes).collect();
@@ -282,12 +300,12 @@ impl Experiment<'_> {
             }
             _ => String::new(),
         };
-        let mut common = Common { plan, identity, locks: Locks::default() };
+        let mut common = Common { plan, identity, locks: Arc::default() };
         if plan.past.is_kept() {
             let past = self.past(&common, (0, &()));
             let key = |scheme: &SchemeSpec, run: u32| past.key(&scheme.config, self.drive_seed(run));
             let keys = self.schemes.iter().flat_map(|s| (0..self.runs).map(move |run| key(s, run)));
-            common.locks = Locks::for_runs(keys);
+            common.locks = Arc::new(Locks::for_runs(keys));
         }
         Ok(common)
     }
@@ -442,7 +460,7 @@ type Task<'a, T> = &'a (dyn Fn(usize, &dyn Watch) -> Result<Option<T>, Experimen
 pub(crate) struct Common<'a> {
     pub plan: &'a Plan,
     identity: String,
-    locks: Locks,
+    locks: Arc<Locks>,
 }
 
 /// A watch that also stops when another run has failed.

@@ -8,6 +8,7 @@
 //! - [`erases`] and [`lifetime`] erase and age blocks alone, without requests; [`life`] ages a drive under a
 //!   workload until it is read-only;
 //! - [`experiment`] does all of this for several schemes, with the same requests;
+//! - [`points`] runs many of them in parallel: those of a reproduction, and those of a [`sweep`];
 //! - [`mod@summarise`] turns the measurements into the figures of the summary.
 
 pub mod cache;
@@ -19,9 +20,11 @@ pub mod lifetime;
 pub mod load;
 pub mod machine;
 pub mod measure;
+pub mod points;
 pub mod precondition;
 pub mod rotation_bound;
 pub mod summarise;
+pub mod sweep;
 pub mod threads;
 pub mod timeline;
 pub mod watch;

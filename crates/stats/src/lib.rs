@@ -13,6 +13,7 @@ pub mod batch;
 pub mod blame;
 pub mod bucket;
 pub mod confidence;
+pub mod difference;
 pub mod digest;
 pub mod failures;
 pub mod percentile;

@@ -128,7 +128,7 @@ impl Recorder {
         self.populations[usize::from(s.job) * HostOp::COUNT + kind].record(ns, s.bytes);
         self.series.record(s.completed, s.op, ns);
         let shared = &mut self.shared[kind];
-        shared.batches.record(ns);
+        shared.batches.record(ns, s.completed.0.saturating_sub(self.start.0));
         shared.blame.record(ns, s.ledger);
         shared.worst.offer(ns, s.index, || SlowRequest::of(s));
     }

@@ -6,11 +6,13 @@ mod columns;
 #[cfg(feature = "parquet")]
 mod columns;
 mod requests;
+mod rows;
 mod series;
 
 use crate::error::ReportError;
 
 pub use requests::RequestsWriter;
+pub use rows::RowsWriter;
 pub use series::SeriesWriter;
 
 /// Returns an error if the crate was built without Parquet, as in a quick build.
