@@ -31,6 +31,8 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Explain what the slowest requests of a run waited for
     Explain(ExplainArgs),
+    /// Make one page of figures and tables from the folders of runs, or single figures and tables
+    Report(ReportArgs),
     /// List built-in devices, schemes and workloads, policies and keys, or print a configuration
     #[command(subcommand)]
     Show(ShowCommand),
@@ -270,6 +272,17 @@ pub struct ExplainArgs {
     /// Only this job of several, by its name or by its number from 1 on
     #[arg(long, value_name = "JOB")]
     pub job: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// Folders of runs (`tailcut run --out`)
+    #[arg(required = true)]
+    pub dir: Vec<PathBuf>,
+    /// The file to write; for the page of one folder `report.html` in that folder. Only a file of this command is
+    /// replaced
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

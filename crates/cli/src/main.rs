@@ -21,6 +21,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Explain(args) => command::explain::explain(&args),
+        Command::Report(args) => command::report::report(&args),
         Command::Show(what) => command::show::show(&what),
         Command::Trace(what) => command::trace::trace(&what),
         Command::Reproduce(args) => command::reproduce::reproduce(&args),

@@ -28,6 +28,7 @@ pub mod text;
 pub mod timeline;
 
 mod build;
+mod json;
 mod lock;
 
 pub use counters::{DeviceCounters, SchemeFacts};

@@ -56,9 +56,10 @@ const CRATES: &[(&str, &[&str])] = &[
     ("workload", &["units"]),
     ("config", &["units", "core"]),
     ("report", &["units", "stats"]),
+    ("page", &["units", "stats", "report"]),
     ("sim", &["units", "core", "stats", "workload", "config", "report"]),
     ("reproduce", &["units", "core", "stats", "workload", "config", "report", "sim"]),
-    ("cli", &["units", "core", "ldpc", "stats", "workload", "config", "report", "sim", "reproduce"]),
+    ("cli", &["units", "core", "ldpc", "stats", "workload", "config", "report", "page", "sim", "reproduce"]),
     ("testkit", &["units", "core", "stats", "workload", "config", "report", "sim"]),
 ];
 

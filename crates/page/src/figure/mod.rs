@@ -1,0 +1,1 @@
+//! Single figures at the width of a paper's column.
