@@ -2,6 +2,7 @@
 //! written.
 
 use crate::error::PageError;
+use crate::table::HEADERS;
 use std::io::Read;
 use std::path::Path;
 use tailcut_report::regular::{open, regular, replace};
@@ -44,7 +45,9 @@ fn marked(path: &Path) -> std::io::Result<bool> {
     (&mut file).take(ENDS).read_to_end(&mut ends)?;
     file.seek(SeekFrom::Start(length.saturating_sub(ENDS)))?;
     file.take(ENDS).read_to_end(&mut ends)?;
-    Ok(ends.windows(MARK.len()).any(|part| part == MARK.as_bytes()))
+    let marked = ends.windows(MARK.len()).any(|part| part == MARK.as_bytes());
+    // A table for a spreadsheet has no place for a comment: its header is the mark.
+    Ok(marked || HEADERS.iter().any(|header| ends.starts_with(header.as_bytes())))
 }
 
 #[cfg(test)]

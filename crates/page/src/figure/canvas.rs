@@ -1,0 +1,138 @@
+//! What the figures have in common: the paper, colours, ticks and legends.
+
+use crate::error::PageError;
+use crate::output::MARK;
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+/// Why a figure cannot be drawn.
+pub type Broken = DrawingAreaErrorKind<std::io::Error>;
+
+/// The paper.
+pub type Paper<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// Width of a figure in its own units, and in points: the column of a paper with two.
+pub const WIDTH: u32 = 960;
+const POINTS: f64 = 241.0;
+
+/// Size of texts (8 pt), mean width of a character, and height of a row of a legend.
+pub const SIZE: f64 = 32.0;
+const CHARACTER: f64 = 15.5;
+pub const ROW: u32 = 44;
+
+/// Width of the labels of the vertical axis, and height of those of the other with its name.
+pub const LEFT: u32 = 130;
+pub const BELOW: u32 = 96;
+
+/// Colours that can be told apart with any common colour blindness, and on grey paper by their order from dark to light
+/// at least in pairs.
+pub const COLOURS: [RGBColor; 8] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 128, 93),
+    RGBColor(170, 51, 119),
+    RGBColor(154, 112, 0),
+    RGBColor(58, 155, 220),
+    RGBColor(96, 96, 96),
+    RGBColor(139, 69, 19),
+];
+
+/// Lengths of the dashes of a scheme's line and of their gaps; `None` for a line without gaps.
+pub fn dashes(i: usize) -> Option<(i32, i32)> {
+    [None, Some((18, 10)), Some((4, 8)), Some((32, 14))][i % 4]
+}
+
+/// A figure of so many units of height, drawn by `draw`.
+pub fn paper(height: u32, draw: impl FnOnce(&Paper) -> Result<(), Broken>) -> Result<String, PageError> {
+    let mut text = String::new();
+    {
+        let root = SVGBackend::with_string(&mut text, (WIDTH, height)).into_drawing_area();
+        let drawn = root.fill(&WHITE).and_then(|()| draw(&root)).and_then(|()| root.present());
+        drawn.map_err(|e| PageError::Draw(e.to_string()))?;
+    }
+    let points = POINTS * f64::from(height) / f64::from(WIDTH);
+    let units = format!("width=\"{WIDTH}\" height=\"{height}\"");
+    let sized = text.replacen(&units, &format!("width=\"{POINTS}pt\" height=\"{points:.2}pt\""), 1);
+    Ok(format!("<!-- {MARK} -->\n{sized}\n"))
+}
+
+/// The style of texts.
+pub fn style<'a>() -> TextStyle<'a> {
+    TextStyle::from(("sans-serif", SIZE).into_font()).color(&BLACK)
+}
+
+/// The logarithms of the powers of ten in a range of logarithms.
+pub fn powers(from: f64, to: f64) -> Vec<f64> {
+    (from.ceil() as i32..=to.floor() as i32).map(f64::from).collect()
+}
+
+/// The label of a latency by the logarithm of its ns.
+pub fn latency(power: f64) -> String {
+    let power = power.round() as i32;
+    let (unit, base) = match power {
+        ..3 => ("ns", 0),
+        3..6 => ("µs", 3),
+        6..9 => ("ms", 6),
+        _ => ("s", 9),
+    };
+    format!("{} {unit}", 10f64.powi(power - base))
+}
+
+/// How a name of a legend is marked.
+pub enum Mark {
+    /// By the line of a scheme.
+    Line(usize),
+    /// By a filled box.
+    Fill(RGBColor),
+}
+
+/// The places of a legend's names in rows, from the left edge: column, row.
+fn places(names: &[String]) -> Vec<(i32, i32)> {
+    let (mut x, mut row) = (0, 0);
+    let mut places = Vec::new();
+    for name in names {
+        let wide = 70 + (name.chars().count() as f64 * CHARACTER) as i32;
+        if x > 0 && x + wide > (WIDTH - 20) as i32 {
+            (x, row) = (0, row + 1);
+        }
+        places.push((x, row));
+        x += wide + 10;
+    }
+    places
+}
+
+/// The height of a legend.
+pub fn legend_height(names: &[String]) -> u32 {
+    places(names).last().map_or(0, |(_, row)| (*row as u32 + 1) * ROW)
+}
+
+/// Draw a legend whose first row begins at `top`.
+pub fn legend(paper: &Paper, top: i32, names: &[String], mark: impl Fn(usize) -> Mark) -> Result<(), Broken> {
+    let style = style().pos(Pos::new(HPos::Left, VPos::Center));
+    for (i, ((x, row), name)) in places(names).into_iter().zip(names).enumerate() {
+        let (x, y) = (x + 14, top + row * ROW as i32 + ROW as i32 / 2);
+        match mark(i) {
+            Mark::Line(i) => line(paper, (x, y), (x + 48, y), i)?,
+            Mark::Fill(colour) => {
+                paper.draw(&Rectangle::new([(x + 14, y - 13), (x + 42, y + 13)], colour.filled()))?
+            }
+        }
+        paper.draw(&Text::new(name.clone(), (x + 56, y), style.clone()))?;
+    }
+    Ok(())
+}
+
+/// A line in the manner of a scheme.
+fn line(paper: &Paper, from: (i32, i32), to: (i32, i32), i: usize) -> Result<(), Broken> {
+    let stroke = COLOURS[i % COLOURS.len()].stroke_width(4);
+    match dashes(i) {
+        None => paper.draw(&PathElement::new([from, to], stroke)),
+        Some((long, gap)) => paper.draw(&DashedPathElement::new([from, to], long, gap, stroke)),
+    }
+}
+
+/// A name that fits a legend.
+pub fn cut(name: &str) -> String {
+    tailcut_report::text::cut(name, 52)
+}
