@@ -255,14 +255,14 @@ fn a_run_writes_its_page_too() {
     let at = |name: &str| dir.path().join(name).to_str().unwrap().to_string();
     let job = "randrw,bs=4k,rwmixread=70,iodepth=8,size=70%,number_ios=20000";
     let args = ["run", "tiny", "--scheme", "baseline,rps", "--runs", "2", "--workload", job];
-    let out = [&args[..], &["--out", &at("run"), "--report", &at("page.html")]].concat();
-    let said = tailcut(&out).ok();
+    let (run, page) = (at("run"), at("page.html"));
+    let said = tailcut(&[&args[..], &["--out", &run, "--report", &page]].concat()).ok();
     assert!(said.contains("page.html"), "{said}");
-    tailcut(&["report", &at("run")]).ok();
+    tailcut(&["report", &run]).ok();
     let of = |path: &str| data(&std::fs::read_to_string(path).unwrap());
     // The page of the folder has the same data as that from memory.
-    assert_eq!(of(&at("page.html")), of(&at("run/report.html")));
+    assert_eq!(of(&page), of(&at("run/report.html")));
     // A new run replaces the page with the results.
-    tailcut(&[&args[..], &["--out", &at("run"), "--force"]].concat()).ok();
+    tailcut(&[&args[..], &["--out", &run, "--force"]].concat()).ok();
     assert!(!Path::new(&at("run/report.html")).exists());
 }

@@ -1,12 +1,11 @@
 //! The causes of the slowest requests.
 
-use super::canvas::{
+use super::canvas::{Axis, 
     Broken, COLOURS, LEFT, Mark, Paper, ROW, cut, legend, legend_height, paper, style,
 };
 use crate::data::named;
 use crate::error::PageError;
 use crate::run::Run;
-use plotters::coord::combinators::BindKeyPoints;
 use plotters::prelude::*;
 use tailcut_report::summary::BlameSummary;
 use tailcut_report::tables::plural;
@@ -103,8 +102,8 @@ fn plot(paper: &Paper, levels: &[f64], bars: &[Bar], (op, below): (HostOp, u32))
         .x_label_area_size(88)
         .y_label_area_size(LEFT)
         .build_cartesian_2d(
-            (0.0..levels.len() as f64).with_key_points(ticks),
-            (0.0..1.12).with_key_points(vec![0.0, 0.25, 0.5, 0.75, 1.0]),
+            Axis { range: 0.0..levels.len() as f64, ticks },
+            Axis { range: 0.0..1.12, ticks: vec![0.0, 0.25, 0.5, 0.75, 1.0] },
         )?;
     plot.configure_mesh()
         .disable_x_mesh()

@@ -3,8 +3,11 @@
 use crate::error::PageError;
 use crate::output::MARK;
 use plotters::coord::Shift;
+use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
+use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
+use std::ops::Range;
 
 /// Why a figure cannot be drawn.
 pub type Broken = DrawingAreaErrorKind<std::io::Error>;
@@ -55,6 +58,32 @@ pub fn paper(height: u32, draw: impl FnOnce(&Paper) -> Result<(), Broken>) -> Re
     let units = format!("width=\"{WIDTH}\" height=\"{height}\"");
     let sized = text.replacen(&units, &format!("width=\"{POINTS}pt\" height=\"{points:.2}pt\""), 1);
     Ok(format!("<!-- {MARK} -->\n{sized}\n"))
+}
+
+/// A linear axis whose ticks are given.
+pub struct Axis {
+    /// Its ends.
+    pub range: Range<f64>,
+    /// Where it has ticks.
+    pub ticks: Vec<f64>,
+}
+
+impl Ranged for Axis {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (from, to): (i32, i32)) -> i32 {
+        let share = (value - self.range.start) / (self.range.end - self.range.start);
+        from + (share * f64::from(to - from)).round() as i32
+    }
+
+    fn key_points<H: KeyPointHint>(&self, _: H) -> Vec<f64> {
+        self.ticks.clone()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.range.clone()
+    }
 }
 
 /// The style of texts.

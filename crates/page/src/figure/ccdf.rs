@@ -1,12 +1,11 @@
 //! The distribution of latencies.
 
-use super::canvas::{
+use super::canvas::{Axis, 
     BELOW, Broken, COLOURS, LEFT, Mark, Paper, cut, dashes, latency, legend, legend_height, paper, powers, style,
 };
 use crate::data::named;
 use crate::error::PageError;
 use crate::run::Run;
-use plotters::coord::combinators::BindKeyPoints;
 use plotters::prelude::*;
 use tailcut_units::HostOp;
 
@@ -69,8 +68,8 @@ fn plot(paper: &Paper, top: u32, op: HostOp, lines: &[Line]) -> Result<(), Broke
         .x_label_area_size(BELOW)
         .y_label_area_size(LEFT)
         .build_cartesian_2d(
-            (x0..x1).with_key_points(powers(x0, x1)),
-            (y0..0.05).with_key_points(powers(y0, 0.05)),
+            Axis { range: x0..x1, ticks: powers(x0, x1) },
+            Axis { range: y0..0.05, ticks: powers(y0, 0.05) },
         )?;
     plot.configure_mesh()
         .bold_line_style(RGBColor(216, 222, 228))
