@@ -131,3 +131,86 @@ fn head(run: &Run) -> Head {
     let warnings = summary.warnings.iter().chain(&run.notes).cloned().collect();
     Head { label: run.label.clone(), facts, warnings, partial: summary.partial }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curve::Curve;
+    use tailcut_report::Summary;
+    use tailcut_report::summary::{LatencyCounts, Scheme, SeriesPoint, Workload};
+
+    /// A run of so many schemes, each with a full series.
+    fn run(schemes: usize, name: &str) -> Run {
+        let point = |i: u64| SeriesPoint {
+            at_ns: i * 1_000_000,
+            length_ns: 1_000_000,
+            read_p50_ns: 10_000 + i,
+            read_p999_ns: 100_000 + i,
+            read_max_ns: 1_000_000 + i * 977,
+            collections: Some(i / 3),
+            free_blocks: Some(1_000 - i),
+            buffer_fill: Some(0.5),
+            latencies: [("read".to_string(), LatencyCounts { from: 50, counts: vec![9_999; 30] })]
+                .into_iter()
+                .collect(),
+            ..SeriesPoint::default()
+        };
+        let mut scheme = Scheme { series: (0..200).map(point).collect(), ..Scheme::default() };
+        scheme.read.total_ios = 1_000_000;
+        let names = (0..schemes).map(|i| format!("{name}{i}"));
+        let summary = Summary {
+            tailcut: "0.1.0".to_string(),
+            schema: 1,
+            model_version: 1,
+            seed: 1,
+            partial: true,
+            device: name.to_string(),
+            host_capacity_bytes: 1 << 30,
+            workload: Workload { source: name.to_string(), ..Workload::default() },
+            warnings: vec![name.to_string()],
+            schemes: names.map(|name| Scheme { name, ..scheme.clone() }).collect(),
+        };
+        let points = (0..600).map(|i| (10_000 + i * 1_000, 0.97f64.powi(i as i32))).collect();
+        let curves = [Curve { points }, Curve::default(), Curve::default(), Curve::default()];
+        Run {
+            label: name.to_string(),
+            curves: vec![curves; schemes],
+            slowest: vec![Default::default(); schemes],
+            notes: Vec::new(),
+            summary,
+        }
+    }
+
+    #[test]
+    fn many_schemes_give_less_detail_and_too_many_no_page() {
+        let joined = |schemes: usize| {
+            let page = page(&[run(schemes, "s")]).unwrap();
+            assert!(page.len() <= MOST);
+            page.split_once("joins ").map(|(_, rest)| rest.split(' ').next().unwrap().to_string())
+        };
+        assert_eq!(joined(2), None);
+        let some: Vec<Option<String>> = [16, 40, 70].map(joined).into();
+        assert!(some.iter().all(Option::is_some), "{some:?}");
+        let error = page(&[run(2_000, "s")]).unwrap_err();
+        assert!(error.to_string().contains("2000 schemes") && error.is_input(), "{error}");
+    }
+
+    #[test]
+    fn no_name_becomes_a_part_of_the_page() {
+        let name = "</script><script>alert('x')</script><b onclick=\"y\">&lt;\u{2028}";
+        let page = page(&[run(2, name)]).unwrap();
+        let (head, rest) = page.split_once("<script type=\"application/json\"").unwrap();
+        assert!(!head.contains("<script") && !head.contains("<b ") && head.contains("alert("));
+        let data = rest.split_once('>').unwrap().1.split_once("</script>").unwrap().0;
+        assert!(!data.contains('<') && !data.contains('>') && !data.contains('&'));
+        let data: serde_json::Value = serde_json::from_str(data).unwrap();
+        assert_eq!(data["schemes"][1]["name"], format!("{name}1"));
+    }
+
+    #[test]
+    fn the_script_of_the_charts_is_alone() {
+        let script = plotly_script();
+        assert!(script.contains("plotly.js v") && !script.contains("</script") && !script.contains("MathJax.loader"));
+        assert!((3_000_000..5_000_000).contains(&script.len()), "{} bytes", script.len());
+    }
+}

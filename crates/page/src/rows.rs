@@ -116,10 +116,11 @@ pub struct SlowRow {
     pub range: String,
     pub job: String,
     pub status: String,
-    /// What occupied its die while it waited for it; then its channel; then its other times. The longest first.
-    pub die: Vec<String>,
-    pub channel: Vec<String>,
-    pub other: Vec<String>,
+    /// What occupied its die while it waited for it; then its channel; then its other times. The longest first, each with
+    /// a note.
+    pub die: Vec<(String, String)>,
+    pub channel: Vec<(String, String)>,
+    pub other: Vec<(String, String)>,
 }
 
 /// The slowest requests of all schemes.
@@ -153,17 +154,17 @@ fn slow_row(line: &SlowLine) -> SlowRow {
         let time = short(ns as f64);
         let plain = |text: String, first: &str| text.strip_prefix(first).map_or(text.clone(), String::from);
         if name.starts_with("die_wait.") {
-            die.push(format!("{time} {}", plain(describe(name), "die busy with ")));
+            die.push((format!("{time} {}", plain(describe(name), "die busy with ")), name.to_string()));
         } else if name.starts_with("channel_wait.") {
-            channel.push(format!("{time} {}", plain(describe(name), "channel busy for ")));
+            channel.push((format!("{time} {}", plain(describe(name), "channel busy for ")), name.to_string()));
         } else {
-            other.push(format!("{time} {}", describe(name)));
+            other.push((format!("{time} {name}"), describe(name)));
         }
     }
     for cell in [&mut die, &mut channel, &mut other] {
         let more = cell.len().saturating_sub(CAUSES);
         cell.truncate(CAUSES);
-        cell.extend((more > 0).then(|| format!("{more} smaller")));
+        cell.extend((more > 0).then(|| (format!("{more} smaller"), "see tailcut explain".to_string())));
     }
     SlowRow {
         latency: short(line.latency_ns as f64),

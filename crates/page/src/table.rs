@@ -161,3 +161,23 @@ fn escaped(text: &str) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_no_command_of_latex() {
+        let text = escaped("a_b\\c{100%}$x^2$#~<&>");
+        assert_eq!(
+            text,
+            "a\\_b\\textbackslash{}c\\{100\\%\\}\\$x\\textasciicircum{}2\\$\\#\\textasciitilde{}\\textless{}\\&\\textgreater{}"
+        );
+    }
+
+    #[test]
+    fn times_have_a_unit_that_latex_prints() {
+        assert_eq!(time(1_234.0), "1.23\\,$\\mu$s");
+        assert_eq!(time(5e6), "5.00\\,ms");
+    }
+}

@@ -37,10 +37,14 @@
     const [unit, scale] = units.find(([, scale]) => ns >= 0.9995 * scale) ?? units[3];
     return `${Number((ns / scale).toPrecision(3))} ${unit}`;
   };
-  // Ticks at powers of ten between two latencies.
+  // Ticks between two latencies: at powers of ten, and where these are few at 2 and 5 times them, or at every whole one.
   const decades = (low, high) => {
+    const span = Math.log10(high / low);
+    const steps = span > 2.5 ? [1] : span > 0.7 ? [1, 2, 5] : [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9];
     const ticks = [];
-    for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++) ticks.push(10 ** e);
+    for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++) {
+      ticks.push(...steps.map((step) => step * 10 ** e));
+    }
     return { tickvals: ticks, ticktext: ticks.map(time) };
   };
   const level = (above) => (above === 0 ? "all" : `p${above}`);
@@ -55,7 +59,6 @@
       font: { color: text, family: "system-ui, sans-serif", size: 13 },
       margin: { l: 60, r: 16, t: 44, b: 50 },
       hoverlabel: { namelength: -1 },
-      legend: { orientation: "h", y: -0.18, yanchor: "top", font: { size: 12 } },
       ...more,
     };
     for (const key of Object.keys(out)) {
@@ -63,7 +66,23 @@
     }
     return out;
   };
+  // A legend below a figure of this height without it, and room for so many rows as the names take.
+  const legendBelow = (width, height, axis, names) => {
+    const wide = 55 + 7 * Math.max(...names.map((name) => name.length), 1);
+    const rows = Math.ceil(names.length / Math.max(1, Math.floor((width - 80) / wide)));
+    return {
+      width, height: height + axis + 20 * rows,
+      margin: { l: 60, r: 16, t: 44, b: axis + 20 * rows },
+      legend: {
+        orientation: "h", yref: "container", y: 0, yanchor: "bottom", traceorder: "normal", font: { size: 12 },
+        entrywidth: wide - 45, entrywidthmode: "pixels",
+      },
+    };
+  };
   const title = (text) => ({ text, x: 0, xref: "paper", xanchor: "left", font: { size: 15 } });
+
+  // Width of the text on A4 and Letter, px.
+  const PAPER = 690;
 
   // A figure that draws itself again when colours or choices change.
   const figures = [];
@@ -73,10 +92,11 @@
     div.setAttribute("role", "img");
     parent.append(div);
     const draw = () => {
-      const { traces, layout, describe } = make();
+      // Paper is narrower than most windows.
+      const { traces, layout, describe } = make(printing ? PAPER : Math.max(div.clientWidth, 280));
       div.setAttribute("aria-label", describe ?? label);
       div.style.height = `${layout.height}px`;
-      const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
+      const config = { displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
       return Plotly.react(div, traces, layout, config).then(() => {
         div.dataset.rendered = String(traces.length);
       });
@@ -85,7 +105,7 @@
     return draw;
   };
 
-  const ccdf = (kind) => () => {
+  const ccdf = (kind) => (width) => {
     const traces = [];
     let [low, high, least] = [Infinity, 0, 1];
     data.schemes.forEach((scheme, i) => {
@@ -118,7 +138,8 @@
     return {
       traces,
       layout: layout({
-        height: 440, title: title(titles[kind]), hovermode: "closest",
+        ...legendBelow(width, 380, 75, traces.filter((t) => t.showlegend !== false).map((t) => t.name)),
+        title: title(titles[kind]), hovermode: "closest",
         xaxis: { type: "log", title: { text: "latency" }, ...decades(low, high) },
         yaxis: {
           type: "log", title: { text: "share of the requests" }, dtick: 1, exponentformat: "power",
@@ -144,7 +165,7 @@
     return { causes: sorted.slice(0, most), others: sorted.slice(most) };
   };
 
-  const blame = (kind) => () => {
+  const blame = (kind) => (width) => {
     const { causes, others } = causesOf(kind);
     const shares = $("blame-as").value === "share";
     const bars = [];
@@ -167,7 +188,7 @@
         type: "bar", name, x, y,
         marker: {
           color: colour(i), line: { color: theme().page, width: 0.5 },
-          pattern: { shape: patterns[Math.floor(i / 8) * 2 + (i % 2)], solidity: 0.25, size: 7, fgcolor: theme().page },
+          pattern: { shape: patterns[Math.floor(i / 8) * 2 + (i % 2)], fillmode: "overlay", solidity: 0.22, size: 8, fgcolor: theme().page },
         },
         text: bars.map((bar, k) => {
           const share = bar.mean > 0 ? ((100 * ns[k]) / bar.mean).toFixed(1) : 0;
@@ -181,7 +202,8 @@
       const sum = (bar) => others.reduce((sum, cause) => sum + (bar.of.get(cause) ?? 0), 0);
       traces.push(trace(`${others.length} smaller`, causes.length, sum, others.map(plain).join("<br>")));
     }
-    traces.push({
+    // The mean latencies, where there is room for them.
+    if (width > 52 * bars.length) traces.push({
       type: "scatter", mode: "text", x, y: bars.map((bar) => (shares ? 100 : bar.mean / 1e3)),
       text: bars.map((bar) => time(bar.mean)), textposition: "top center", textfont: { size: 11 },
       cliponaxis: false, hoverinfo: "skip", showlegend: false,
@@ -189,17 +211,17 @@
     return {
       traces,
       layout: layout({
-        height: 520, barmode: "stack", bargap: 0.15, title: title(titles[kind]), hovermode: "closest",
+        ...legendBelow(width, 370, width > 52 * bars.length ? 95 : 170, traces.filter((t) => t.showlegend !== false).map((t) => t.name)),
+        barmode: "stack", bargap: 0.15, title: title(titles[kind]), hovermode: "closest",
         xaxis: { title: { text: "requests at and beyond" } },
         yaxis: shares
           ? { title: { text: "share of the latency, %" }, range: [0, 108], dtick: 20 }
           : { title: { text: "mean time, µs" }, rangemode: "tozero" },
-        legend: { orientation: "h", y: -0.3, yanchor: "top", traceorder: "normal", font: { size: 12 } },
       }),
     };
   };
 
-  const heat = () => {
+  const heat = (width) => {
     const scheme = data.schemes[Number($("time-scheme").value)];
     const kind = $("time-kind").value;
     const t = scheme.time;
@@ -265,7 +287,8 @@
       traces,
       describe: `Latency over time of ${titles[kind] ?? kind} of ${scheme.name}`,
       layout: layout({
-        height: 860, title: title(`${short(scheme.name, 50)}, ${(titles[kind] ?? kind).toLowerCase()}`), hovermode: "closest",
+        ...legendBelow(width, 800, 55, traces.filter((t) => t.showlegend !== false && t.type === "scatter").map((t) => t.name)),
+        title: title(`${short(scheme.name, 50)}, ${(titles[kind] ?? kind).toLowerCase()}`), hovermode: "closest",
         bargap: 0,
         xaxis: { title: { text: `time of the run, ${unit}` }, anchor: "y5", range: [0, end / scale], showspikes: true, spikemode: "across", spikethickness: 1 },
         yaxis: {
@@ -276,7 +299,6 @@
         yaxis3: row("free<br>blocks", 0.28, 0.38, { rangemode: "normal" }),
         yaxis4: row("buffer in<br>use, %", 0.15, 0.25),
         yaxis5: row("in use, %", 0, 0.12, { range: [0, 100] }),
-        legend: { orientation: "h", y: -0.07, yanchor: "top", font: { size: 12 } },
       }),
     };
   };
@@ -324,6 +346,7 @@
     swatches();
     return redraw();
   };
+  $("theme").value = document.documentElement.dataset.theme;
   $("theme").addEventListener("change", (event) => {
     document.documentElement.dataset.theme = event.target.value;
     all();
@@ -332,11 +355,14 @@
   $("blame-as").addEventListener("change", () => redraw(/^blame-/));
   $("time-scheme").addEventListener("change", () => redraw(/^heat-/));
   $("time-kind").addEventListener("change", () => redraw(/^heat-/));
-  // Paper is light, and narrower than most windows.
+  let soon;
+  addEventListener("resize", () => {
+    clearTimeout(soon);
+    if (!printing) soon = setTimeout(() => redraw(), 150);
+  });
   const paper = (begins) => {
     printing = begins;
     all();
-    figures.forEach(({ div }) => Plotly.Plots.resize(div));
   };
   addEventListener("beforeprint", () => paper(true));
   addEventListener("afterprint", () => paper(false));

@@ -61,6 +61,9 @@ pub fn tag(text: &str) -> String {
 /// at most 300 KiB.
 const LONGEST_LINE: u64 = 1 << 20;
 
+/// How a compressed histogram of the second version of the format begins.
+const COOKIE: [u8; 4] = [0x1c, 0x84, 0x93, 0x14];
+
 /// A histogram as the format has it before its counts: a cookie, the length of the counts, an offset, the digits, the lowest
 /// and the highest value, and a factor.
 const HEAD: usize = 40;
@@ -112,7 +115,10 @@ pub fn read(
 fn decode(text: &str) -> Result<Histogram<u64>, String> {
     let bytes = BASE64.decode(text).map_err(|e| format!("the histogram is damaged: {e}"))?;
     // The compressed form: a cookie, the length, and the compressed bytes.
-    let packed = bytes.get(8..).ok_or("the histogram is cut")?;
+    let (head, packed) = bytes.split_at_checked(8).ok_or("the histogram is cut")?;
+    if head[..4] != COOKIE || head[4..] != (packed.len() as u32).to_be_bytes() {
+        return Err("the histogram is damaged".to_string());
+    }
     let mut plain = Vec::new();
     ZlibDecoder::new(packed)
         .take(LONGEST_LINE)
