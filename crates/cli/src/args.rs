@@ -12,8 +12,8 @@ use tailcut_core::nand::faults::config::FaultConfig;
 use tailcut_report::targets::Target;
 use tailcut_sim::PastKind;
 use tailcut_sim::timeline::Window;
-use tailcut_units::{HostOp, Span};
 use tailcut_units::quantity::{parse_fraction, parse_time};
+use tailcut_units::{HostOp, Span};
 use tailcut_workload::trace::{Columns, Delimiter, DeviceRule, Remap, TimeUnit, TraceError, TraceOptions};
 use tailcut_workload::{TraceReplay, WarmUp};
 

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Runs in the page when its figures are drawn: what the browser has made of it goes into attributes of the root.
-const PROBE: &str = r#"<script>
+const PROBE: &str = r##"<script>
 (async () => {
   const root = document.documentElement;
   const pause = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -37,13 +37,14 @@ const PROBE: &str = r#"<script>
   root.dataset.unnamed = String([...document.querySelectorAll("input, select")].filter((e) => e.labels.length === 0).length);
   root.dataset.probed = "yes";
 })();
-</script></body>"#;
+</script></body>"##;
 
 /// Chromium by one of its names, if it is here.
 fn browser() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let names = ["chromium", "chromium-browser", "google-chrome"];
-    let found = std::env::split_paths(&path).flat_map(|dir| names.map(|name| dir.join(name))).find(|p| p.is_file());
+    let found =
+        std::env::split_paths(&path).flat_map(|dir| names.map(|name| dir.join(name))).find(|p| p.is_file());
     if found.is_none() {
         println!("skipped: none of {} is in PATH", names.join(", "));
     }
@@ -87,7 +88,9 @@ fn the_browser_draws_every_figure() {
     let run = ["run", "tiny", "--scheme", "baseline,rps", "--workload", job, "--precondition", "steady"];
     tailcut(&[&run[..], &["--report", page.to_str().unwrap()]].concat()).ok();
     let text = std::fs::read_to_string(&page).unwrap().replacen("</body>", PROBE, 1);
-    for (theme, paper, size) in [("light", "rgb(255, 255, 255)", "1280,900"), ("dark", "rgb(13, 17, 23)", "500,900")] {
+    for (theme, paper, size) in
+        [("light", "rgb(255, 255, 255)", "1280,900"), ("dark", "rgb(13, 17, 23)", "500,900")]
+    {
         let chosen = format!("data-theme=\"{theme}\"");
         std::fs::write(&page, text.replacen("data-theme=\"auto\"", &chosen, 1)).unwrap();
         let window = format!("--window-size={size}");
@@ -108,12 +111,17 @@ fn the_browser_draws_every_figure() {
         ] {
             assert!(head.contains(attribute), "{theme}: no {attribute} in {head}");
         }
-        for id in ["ccdf-read", "ccdf-write", "ccdf-flush", "blame-read", "blame-write", "blame-flush", "heat-time"] {
+        for id in
+            ["ccdf-read", "ccdf-write", "ccdf-flush", "blame-read", "blame-write", "blame-flush", "heat-time"]
+        {
             let (_, figure) = dom.split_once(&format!("id=\"{id}\"")).unwrap_or_else(|| panic!("no {id}"));
             let tag = &figure[..figure.find('>').unwrap()];
             assert!(tag.contains("data-rendered=") && !tag.contains("data-rendered=\"0\""), "{id}: {tag}");
             let drawing = &figure[..4_000.min(figure.len())];
-            assert!(drawing.contains(&format!("background: {paper}")), "{theme}: {id} has other colours: {drawing}");
+            assert!(
+                drawing.contains(&format!("background: {paper}")),
+                "{theme}: {id} has other colours: {drawing}"
+            );
         }
         assert!(dom.contains("class=\"hm\"") || dom.contains("<image"), "a heat map");
     }

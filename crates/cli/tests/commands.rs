@@ -285,7 +285,10 @@ fn the_tour_runs_and_says_what_to_try_next() {
         assert!(text.contains(needle), "`{needle}` is not in\n{text}");
     }
     assert!(
-        text.lines().all(|l| l.chars().count() <= 80 || l.contains("number_ios") || l.contains("run1") || l.contains("p.html")),
+        text.lines().all(|l| l.chars().count() <= 80
+            || l.contains("number_ios")
+            || l.contains("run1")
+            || l.contains("p.html")),
         "{text}"
     );
     // What to run next is run as it stands.

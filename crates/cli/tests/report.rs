@@ -43,7 +43,8 @@ fn every_figure_has_its_data() {
     let data = data(&RUN.1);
     let made = summary(&std::fs::read_to_string(folder().join("summary.json")).unwrap());
     assert_eq!(data["kinds"], serde_json::json!(["read", "write", "flush"]));
-    for (shown, scheme) in data["schemes"].as_array().unwrap().iter().zip(made["schemes"].as_array().unwrap()) {
+    for (shown, scheme) in data["schemes"].as_array().unwrap().iter().zip(made["schemes"].as_array().unwrap())
+    {
         assert_eq!(shown["name"], scheme["name"]);
         for kind in ["read", "write", "flush"] {
             let (of, side) = (&shown["of"][kind], &scheme[kind]);
@@ -58,14 +59,17 @@ fn every_figure_has_its_data() {
             assert_eq!(of["blame"].as_array().unwrap().len(), side["blame"].as_array().unwrap().len());
             // Every request is in one cell of the heat map.
             let heat = &shown["time"]["of"][kind];
-            let cells = |row: &Value| -> u64 { row.as_array().unwrap()[1..].iter().map(|n| n.as_u64().unwrap()).sum() };
+            let cells = |row: &Value| -> u64 {
+                row.as_array().unwrap()[1..].iter().map(|n| n.as_u64().unwrap()).sum()
+            };
             let rows = heat["counts"].as_array().unwrap();
             assert_eq!(rows.iter().map(cells).sum::<u64>(), of["requests"].as_u64().unwrap());
             assert_eq!(rows.len(), shown["time"]["at"].as_array().unwrap().len());
         }
         assert!(shown["of"]["read"]["bands"].as_array().unwrap().len() > 10, "confidence intervals");
         let time = &shown["time"];
-        let number = |list: &str| time[list].as_array().unwrap().iter().filter_map(Value::as_f64).sum::<f64>();
+        let number =
+            |list: &str| time[list].as_array().unwrap().iter().filter_map(Value::as_f64).sum::<f64>();
         let ended = scheme["series"].as_array().unwrap().iter().filter_map(|p| p["collections"].as_f64());
         assert_eq!(number("collections"), ended.fold(0.0, f64::max));
         assert!(number("free") > 0.0 && number("buffer") > 0.0 && number("channels") > 0.0);
@@ -89,13 +93,26 @@ fn the_page_is_whole_safe_and_small() {
     assert!(page.contains("http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'"));
     // Outside the scripts nothing refers to anything else, and inside the data nothing ends them.
     let (head, rest) = page.split_once("<script type=\"application/json\"").unwrap();
-    assert!(!head.contains("http://") && !head.contains("https://") && !head.contains("<script"), "a reference");
+    assert!(
+        !head.contains("http://") && !head.contains("https://") && !head.contains("<script"),
+        "a reference"
+    );
     for loads in ["src=", "@import", "url(", "<link", "<iframe", "<img"] {
         assert!(!head.contains(loads), "{loads}");
     }
     assert_eq!(page.matches("<script").count() - rest_of_plotly(rest), 3);
-    assert!(head.contains("a&#60;script&#62;alert(1)") || head.contains("a&lt;script&gt;alert(1)"), "escaped");
-    for part in ["Configuration", "geometry.channels", "The slowest requests", "p99.99", "WAF", "Its die was busy with"] {
+    assert!(
+        head.contains("a&#60;script&#62;alert(1)") || head.contains("a&lt;script&gt;alert(1)"),
+        "escaped"
+    );
+    for part in [
+        "Configuration",
+        "geometry.channels",
+        "The slowest requests",
+        "p99.99",
+        "WAF",
+        "Its die was busy with",
+    ] {
         assert!(head.contains(part), "no {part}");
     }
 }
@@ -151,7 +168,8 @@ fn figures_and_tables_can_be_had_alone() {
         assert_ne!(std::fs::read_to_string(&name).unwrap(), svg);
     }
     tailcut(&["report", run, "--figure", "ccdf", "-o", &at("x.png")]).refused(&[".svg or .pdf"]);
-    tailcut(&["report", run, "--figure", "ccdf", "--kind", "trim", "-o", &at("x.svg")]).refused(&["no trims"]);
+    tailcut(&["report", run, "--figure", "ccdf", "--kind", "trim", "-o", &at("x.svg")])
+        .refused(&["no trims"]);
     tailcut(&["report", run, "--figure", "heat", "--scheme", "es", "-o", &at("x.svg")])
         .refused(&["`es`", "baseline, rps"]);
     let csv = tailcut(&["report", run, "--csv"]).ok();
@@ -178,8 +196,7 @@ fn a_pdf_is_made_where_there_is_a_font() {
     let dir = tempfile::tempdir().unwrap();
     let name = dir.path().join("f.pdf");
     let run = folder();
-    let args =
-        ["report", run.to_str().unwrap(), "--figure", "blame", "-o", name.to_str().unwrap()];
+    let args = ["report", run.to_str().unwrap(), "--figure", "blame", "-o", name.to_str().unwrap()];
     let ended = tailcut(&args);
     if ended.err.contains("no font") {
         println!("skipped: no font here");

@@ -1,7 +1,7 @@
 //! Distributions of latencies as curves.
 
-use tailcut_stats::Population;
 use hdrhistogram::Histogram;
+use tailcut_stats::Population;
 
 /// A complementary distribution: by latency, the share of the requests that took at least so long.
 #[derive(Clone, Debug, Default, PartialEq)]

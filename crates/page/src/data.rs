@@ -160,7 +160,11 @@ impl KindData {
         let band = |(level, [low, high]): &(String, [u64; 2])| {
             let beyond = 1.0 - level.parse::<f64>().ok()? / 100.0;
             // Beyond the last request there is nothing to be sure of.
-            (beyond * side.total_ios as f64 >= 1.0).then_some((digits(beyond, 6), (*low).max(1), (*high).max(1)))
+            (beyond * side.total_ios as f64 >= 1.0).then_some((
+                digits(beyond, 6),
+                (*low).max(1),
+                (*high).max(1),
+            ))
         };
         KindData {
             requests: side.total_ios,
@@ -216,7 +220,9 @@ fn percentiles(point: &SeriesPoint, op: HostOp) -> [u64; 4] {
         HostOp::Read => [point.read_p50_ns, point.read_p99_ns, point.read_p999_ns, point.read_max_ns],
         HostOp::Write => [point.write_p50_ns, point.write_p99_ns, point.write_p999_ns, point.write_max_ns],
         HostOp::Trim => of([point.trim_p50_ns, point.trim_p99_ns, point.trim_p999_ns, point.trim_max_ns]),
-        HostOp::Flush => of([point.flush_p50_ns, point.flush_p99_ns, point.flush_p999_ns, point.flush_max_ns]),
+        HostOp::Flush => {
+            of([point.flush_p50_ns, point.flush_p99_ns, point.flush_p999_ns, point.flush_max_ns])
+        }
     }
 }
 

@@ -24,7 +24,9 @@ pub enum PageError {
         source: std::io::Error,
     },
     /// The page would be larger than a browser opens at once.
-    #[error("a page of {schemes} schemes would take {bytes} bytes, and {most} are allowed: name fewer folders")]
+    #[error(
+        "a page of {schemes} schemes would take {bytes} bytes, and {most} are allowed: name fewer folders"
+    )]
     TooLarge {
         /// The number of schemes.
         schemes: usize,

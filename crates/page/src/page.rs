@@ -210,7 +210,11 @@ mod tests {
     #[test]
     fn the_script_of_the_charts_is_alone() {
         let script = plotly_script();
-        assert!(script.contains("plotly.js v") && !script.contains("</script") && !script.contains("MathJax.loader"));
+        assert!(
+            script.contains("plotly.js v")
+                && !script.contains("</script")
+                && !script.contains("MathJax.loader")
+        );
         assert!((3_000_000..5_000_000).contains(&script.len()), "{} bytes", script.len());
     }
 }

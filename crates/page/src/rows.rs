@@ -156,7 +156,8 @@ fn slow_row(line: &SlowLine) -> SlowRow {
         if name.starts_with("die_wait.") {
             die.push((format!("{time} {}", plain(describe(name), "die busy with ")), name.to_string()));
         } else if name.starts_with("channel_wait.") {
-            channel.push((format!("{time} {}", plain(describe(name), "channel busy for ")), name.to_string()));
+            channel
+                .push((format!("{time} {}", plain(describe(name), "channel busy for ")), name.to_string()));
         } else {
             other.push((format!("{time} {name}"), describe(name)));
         }

@@ -42,7 +42,8 @@ impl Run {
         let curves = match std::fs::symlink_metadata(dir.join(hlog::FILE)) {
             Ok(_) => curves(&summary, &dir.join(hlog::FILE), stopped)?,
             Err(_) => {
-                notes.push(format!("{} is missing: distributions are drawn from the percentiles", hlog::FILE));
+                notes
+                    .push(format!("{} is missing: distributions are drawn from the percentiles", hlog::FILE));
                 summary.schemes.iter().map(|s| HostOp::ALL.map(|op| of_percentiles(s.side(op)))).collect()
             }
         };
@@ -54,7 +55,8 @@ impl Run {
             }
         };
         let name = dir.canonicalize().unwrap_or_else(|_| dir.to_path_buf());
-        let label = name.file_name().map_or_else(|| dir.display().to_string(), |n| n.to_string_lossy().into());
+        let label =
+            name.file_name().map_or_else(|| dir.display().to_string(), |n| n.to_string_lossy().into());
         Ok(Run { label, summary, curves, slowest, notes })
     }
 
@@ -117,7 +119,8 @@ fn curves(
         // It grows as needed, so adding cannot fail.
         let _ = sum.add(histogram);
     })?;
-    let curve = |histogram: &Option<Histogram<u64>>| histogram.as_ref().map_or_else(Curve::default, Curve::new);
+    let curve =
+        |histogram: &Option<Histogram<u64>>| histogram.as_ref().map_or_else(Curve::default, Curve::new);
     Ok(all.iter().map(|kinds| kinds.each_ref().map(curve)).collect())
 }
 

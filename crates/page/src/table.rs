@@ -34,14 +34,17 @@ fn sides(runs: &[Run]) -> impl Iterator<Item = (String, &Run, &Scheme, HostOp)> 
 /// The table as CSV with a header (RFC 4180). Times are in ns, rates a second. What does not exist is empty.
 pub fn csv(runs: &[Run], table: Table) -> String {
     let mut out = csv::Writer::from_writer(Vec::new());
-    let mut row = |cells: Vec<String>| out.write_record(&cells).expect("memory takes all, and rows are as long as the first");
+    let mut row = |cells: Vec<String>| {
+        out.write_record(&cells).expect("memory takes all, and rows are as long as the first")
+    };
     match table {
         Table::Results => {
-            let mut head: Vec<String> = ["run", "scheme", "kind", "requests", "iops", "bytes_per_second", "waf"]
-                .into_iter()
-                .chain(["min_ns", "mean_ns", "mean_low_ns", "mean_high_ns", "max_ns"])
-                .map(String::from)
-                .collect();
+            let mut head: Vec<String> =
+                ["run", "scheme", "kind", "requests", "iops", "bytes_per_second", "waf"]
+                    .into_iter()
+                    .chain(["min_ns", "mean_ns", "mean_low_ns", "mean_high_ns", "max_ns"])
+                    .map(String::from)
+                    .collect();
             for p in percentile::LEVELS {
                 head.extend(["", "_low", "_high"].map(|end| format!("p{p}{end}_ns")));
             }
@@ -49,7 +52,17 @@ pub fn csv(runs: &[Run], table: Table) -> String {
             sides(runs).for_each(|(_, run, scheme, op)| row(results(run, scheme, op)));
         }
         Table::Blame => {
-            let head = ["run", "scheme", "kind", "above", "requests", "threshold_ns", "mean_ns", "cause", "cause_ns"];
+            let head = [
+                "run",
+                "scheme",
+                "kind",
+                "above",
+                "requests",
+                "threshold_ns",
+                "mean_ns",
+                "cause",
+                "cause_ns",
+            ];
             row(head.map(String::from).to_vec());
             for (_, run, scheme, op) in sides(runs) {
                 for blame in &scheme.side(op).blame {
@@ -105,7 +118,10 @@ pub fn latex(runs: &[Run], table: Table) -> String {
             let columns = 5 + PERCENTILES.len();
             out.push_str(&format!("\\begin{{tabular}}{{ll{}}}\n\\toprule\n", "r".repeat(columns - 2)));
             let names: Vec<String> = PERCENTILES.iter().map(|p| format!("p{p}")).collect();
-            out.push_str(&format!("Scheme & Requests & IOPS & mean & {} & WAF \\\\\n\\midrule\n", names.join(" & ")));
+            out.push_str(&format!(
+                "Scheme & Requests & IOPS & mean & {} & WAF \\\\\n\\midrule\n",
+                names.join(" & ")
+            ));
             for (name, _, scheme, op) in sides(runs) {
                 let side = scheme.side(op);
                 let mut cells = vec![escaped(&name), title(op), rate(side.iops), time(side.lat_ns.mean)];
@@ -128,8 +144,12 @@ pub fn latex(runs: &[Run], table: Table) -> String {
                     // What is below a thousandth is nothing to print.
                     for (cause, ns) in causes.into_iter().filter(|(_, ns)| *ns >= blame.mean_ns / 1_000.0) {
                         let share = format!("{:.1}\\,\\%", 100.0 * ns / blame.mean_ns.max(1e-9));
-                        let cells =
-                            [escaped(&name), plural(op).to_string(), format!("p{}", blame.above), escaped(cause)];
+                        let cells = [
+                            escaped(&name),
+                            plural(op).to_string(),
+                            format!("p{}", blame.above),
+                            escaped(cause),
+                        ];
                         out.push_str(&format!("{} & {} & {share} \\\\\n", cells.join(" & "), time(*ns)));
                     }
                 }

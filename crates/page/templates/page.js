@@ -188,7 +188,8 @@
         type: "bar", name, x, y,
         marker: {
           color: colour(i), line: { color: theme().page, width: 0.5 },
-          pattern: { shape: patterns[Math.floor(i / 8) * 2 + (i % 2)], fillmode: "overlay", solidity: 0.22, size: 8, fgcolor: theme().page },
+          // On paper a pattern takes a hundred times the space of its bar; the bars are in the order of the legend.
+          pattern: { shape: printing ? "" : patterns[Math.floor(i / 8) * 2 + (i % 2)], fillmode: "overlay", solidity: 0.22, size: 8, fgcolor: theme().page },
         },
         text: bars.map((bar, k) => {
           const share = bar.mean > 0 ? ((100 * ns[k]) / bar.mean).toFixed(1) : 0;

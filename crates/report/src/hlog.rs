@@ -88,7 +88,8 @@ pub fn read(
             reason: reason.to_string(),
         };
         let mut line = Vec::new();
-        let read = (&mut file).take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(ReportError::io(path))?;
+        let read =
+            (&mut file).take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(ReportError::io(path))?;
         if read == 0 {
             break;
         }
@@ -132,5 +133,7 @@ fn decode(text: &str) -> Result<Histogram<u64>, String> {
     if !whole || endless || digits.is_none_or(|digits| digits > 3) {
         return Err("the histogram is damaged".to_string());
     }
-    Deserializer::new().deserialize(&mut plain.as_slice()).map_err(|e| format!("the histogram is damaged: {e}"))
+    Deserializer::new()
+        .deserialize(&mut plain.as_slice())
+        .map_err(|e| format!("the histogram is damaged: {e}"))
 }

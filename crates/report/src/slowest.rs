@@ -119,7 +119,8 @@ pub fn for_each(
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();
-        let read = (&mut file).take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(ReportError::io(path))?;
+        let read =
+            (&mut file).take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(ReportError::io(path))?;
         if stopped() {
             return Err(ReportError::Interrupted);
         }

@@ -1,7 +1,7 @@
 //! The causes of the slowest requests.
 
-use super::canvas::{Axis, 
-    Broken, COLOURS, LEFT, Mark, Paper, ROW, cut, legend, legend_height, paper, style,
+use super::canvas::{
+    Axis, Broken, COLOURS, LEFT, Mark, Paper, ROW, cut, legend, legend_height, paper, style,
 };
 use crate::data::named;
 use crate::error::PageError;
@@ -46,7 +46,12 @@ pub fn svg(runs: &[Run], op: HostOp) -> Result<String, PageError> {
         for (i, (_, blame)) in schemes.iter().enumerate() {
             let Some(blame) = at(blame, level).map(|k| &blame[k]) else { continue };
             let from = group as f64 + 0.07 + i as f64 * wide;
-            bars.push(Bar { from, to: from + wide * 0.94, shares: shares(blame, &causes), mean: blame.mean_ns });
+            bars.push(Bar {
+                from,
+                to: from + wide * 0.94,
+                shares: shares(blame, &causes),
+                mean: blame.mean_ns,
+            });
         }
     }
     let mut names: Vec<String> = causes.clone();
@@ -98,13 +103,10 @@ fn shares(blame: &BlameSummary, causes: &[String]) -> Vec<f64> {
 fn plot(paper: &Paper, levels: &[f64], bars: &[Bar], (op, below): (HostOp, u32)) -> Result<(), Broken> {
     let area = paper.margin(8, below as i32 + 4, 4, 14);
     let ticks: Vec<f64> = (0..levels.len()).map(|group| group as f64 + 0.5).collect();
-    let mut plot = ChartBuilder::on(&area)
-        .x_label_area_size(88)
-        .y_label_area_size(LEFT)
-        .build_cartesian_2d(
-            Axis { range: 0.0..levels.len() as f64, ticks },
-            Axis { range: 0.0..1.12, ticks: vec![0.0, 0.25, 0.5, 0.75, 1.0] },
-        )?;
+    let mut plot = ChartBuilder::on(&area).x_label_area_size(88).y_label_area_size(LEFT).build_cartesian_2d(
+        Axis { range: 0.0..levels.len() as f64, ticks },
+        Axis { range: 0.0..1.12, ticks: vec![0.0, 0.25, 0.5, 0.75, 1.0] },
+    )?;
     plot.configure_mesh()
         .disable_x_mesh()
         .bold_line_style(RGBColor(216, 222, 228))

@@ -96,16 +96,30 @@ pub fn powers(from: f64, to: f64) -> Vec<f64> {
     (from.ceil() as i32..=to.floor() as i32).map(f64::from).collect()
 }
 
+/// Ticks between two latencies, as logarithms of ns: at powers of ten, and where these are few at some of their multiples.
+pub fn latencies(from: f64, to: f64) -> Vec<f64> {
+    let steps: &[f64] = match to - from {
+        ..0.5 => &[1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0],
+        0.5..1.5 => &[1.0, 2.0, 5.0],
+        _ => &[1.0],
+    };
+    let powers = from.floor() as i32..=to.floor() as i32;
+    let ticks = powers.flat_map(|power| steps.iter().map(move |step| f64::from(power) + step.log10()));
+    ticks.filter(|tick| (from..=to).contains(tick)).collect()
+}
+
 /// The label of a latency by the logarithm of its ns.
-pub fn latency(power: f64) -> String {
-    let power = power.round() as i32;
+pub fn latency(log: f64) -> String {
+    // Logarithms are not exact: what is nearly whole is whole.
+    let power = (log + 1e-9).floor() as i32;
     let (unit, base) = match power {
         ..3 => ("ns", 0),
         3..6 => ("µs", 3),
         6..9 => ("ms", 6),
         _ => ("s", 9),
     };
-    format!("{} {unit}", 10f64.powi(power - base))
+    let value = 10f64.powf(log - f64::from(base));
+    format!("{} {unit}", (value * 100.0).round() / 100.0)
 }
 
 /// How a name of a legend is marked.
@@ -164,4 +178,29 @@ fn line(paper: &Paper, from: (i32, i32), to: (i32, i32), i: usize) -> Result<(),
 /// A name that fits a legend.
 pub fn cut(name: &str) -> String {
     tailcut_report::text::cut(name, 52)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_of_latencies_are_few_and_round() {
+        let labels = |from: f64, to: f64| -> Vec<String> {
+            latencies(from.log10(), to.log10()).into_iter().map(latency).collect()
+        };
+        assert_eq!(labels(16_900.0, 5e6), ["100 µs", "1 ms"]);
+        assert_eq!(labels(10_384.0, 17_944.0), ["12 µs", "14 µs", "16 µs"]);
+        assert_eq!(labels(90_000.0, 600_000.0), ["100 µs", "200 µs", "500 µs"]);
+        assert_eq!(labels(50.0, 2e9).first().unwrap(), "100 ns");
+        assert_eq!(labels(50.0, 2e9).last().unwrap(), "1 s");
+    }
+
+    #[test]
+    fn a_legend_breaks_into_rows_that_fit() {
+        let names = vec!["x".repeat(30); 3];
+        assert_eq!(legend_height(&names), 3 * ROW);
+        assert_eq!(legend_height(&vec!["short".to_string(); 3]), ROW);
+        assert_eq!(legend_height(&[]), 0);
+    }
 }

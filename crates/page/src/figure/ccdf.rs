@@ -1,7 +1,8 @@
 //! The distribution of latencies.
 
-use super::canvas::{Axis, 
-    BELOW, Broken, COLOURS, LEFT, Mark, Paper, cut, dashes, latency, legend, legend_height, paper, powers, style,
+use super::canvas::{
+    Axis, BELOW, Broken, COLOURS, LEFT, Mark, Paper, cut, dashes, latencies, latency, legend, legend_height,
+    paper, powers, style,
 };
 use crate::data::named;
 use crate::error::PageError;
@@ -64,11 +65,9 @@ fn plot(paper: &Paper, top: u32, op: HostOp, lines: &[Line]) -> Result<(), Broke
     let (x0, y0) = (least(|p| p.0) - 0.05, least(|p| p.1) - 0.1);
     let x1 = all().map(|p| p.0).fold(f64::NEG_INFINITY, f64::max) + 0.05;
     let area = paper.margin(top as i32 + 8, 6, 4, 24);
-    let mut plot = ChartBuilder::on(&area)
-        .x_label_area_size(BELOW)
-        .y_label_area_size(LEFT)
-        .build_cartesian_2d(
-            Axis { range: x0..x1, ticks: powers(x0, x1) },
+    let mut plot =
+        ChartBuilder::on(&area).x_label_area_size(BELOW).y_label_area_size(LEFT).build_cartesian_2d(
+            Axis { range: x0..x1, ticks: latencies(x0, x1) },
             Axis { range: y0..0.05, ticks: powers(y0, 0.05) },
         )?;
     plot.configure_mesh()
@@ -90,7 +89,9 @@ fn plot(paper: &Paper, top: u32, op: HostOp, lines: &[Line]) -> Result<(), Broke
         let points = line.points.iter().copied();
         match dashes(i) {
             None => plot.draw_series(LineSeries::new(points, stroke))?,
-            Some((long, gap)) => plot.draw_series(DashedLineSeries::new(points, long as u32, gap as u32, stroke))?,
+            Some((long, gap)) => {
+                plot.draw_series(DashedLineSeries::new(points, long as u32, gap as u32, stroke))?
+            }
         };
     }
     Ok(())

@@ -35,9 +35,7 @@ impl Choice {
     /// # Errors
     /// The runs have no such requests or no such scheme.
     pub fn svg(&self, runs: &[Run]) -> Result<String, PageError> {
-        let has = |op: &HostOp| {
-            named(runs).any(|(_, run, i)| run.summary.schemes[i].side(*op).total_ios > 0)
-        };
+        let has = |op: &HostOp| named(runs).any(|(_, run, i)| run.summary.schemes[i].side(*op).total_ios > 0);
         let op = match self.op {
             Some(op) if has(&op) => op,
             Some(op) => return Err(PageError::Nothing(format!("no {} completed", plural(op)))),
@@ -50,13 +48,17 @@ impl Choice {
             Figure::Ccdf => ccdf::svg(runs, op),
             Figure::Blame => blame::svg(runs, op),
             Figure::Heat => {
-                let mut all = named(runs).filter(|(_, run, i)| run.summary.schemes[*i].side(op).total_ios > 0);
+                let mut all =
+                    named(runs).filter(|(_, run, i)| run.summary.schemes[*i].side(op).total_ios > 0);
                 let of = |name: &String| self.scheme.as_ref().is_none_or(|wanted| wanted == name);
                 let (_, run, i) = all.find(|(name, ..)| of(name)).ok_or_else(|| {
                     let known: Vec<String> = named(runs).map(|(name, ..)| name).collect();
                     let wanted = self.scheme.clone().unwrap_or_default();
                     let what = plural(op);
-                    PageError::Nothing(format!("no scheme `{wanted}` with {what}; there is {}", known.join(", ")))
+                    PageError::Nothing(format!(
+                        "no scheme `{wanted}` with {what}; there is {}",
+                        known.join(", ")
+                    ))
                 })?;
                 heat::svg(&run.summary.schemes[i], op)
             }

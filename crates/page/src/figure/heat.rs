@@ -1,6 +1,6 @@
 //! The latencies of one scheme over time.
 
-use super::canvas::{Axis, BELOW, Broken, LEFT, Paper, latency, paper, powers, style};
+use super::canvas::{Axis, BELOW, Broken, LEFT, Paper, latencies, latency, paper, powers, style};
 use crate::data::{Detail, LatencyData};
 use crate::error::PageError;
 use plotters::prelude::*;
@@ -49,7 +49,7 @@ fn plot(paper: &Paper, data: &LatencyData, ends: &[(f64, f64)], op: HostOp) -> R
     let mut plot = ChartBuilder::on(&area)
         .x_label_area_size(BELOW)
         .y_label_area_size(LEFT)
-        .build_cartesian_2d(0.0..end / scale, Axis { range: low..high, ticks: powers(low, high) })?;
+        .build_cartesian_2d(0.0..end / scale, Axis { range: low..high, ticks: latencies(low, high) })?;
     plot.configure_mesh()
         .disable_mesh()
         .x_labels(6)

@@ -16,7 +16,8 @@ pub fn pdf(svg: &str) -> Result<Vec<u8>, PageError> {
     fonts.load_system_fonts();
     // The name of the family is often not that of a font which is there.
     let wanted = ["Helvetica", "Arial", "Liberation Sans", "DejaVu Sans", "Noto Sans"];
-    let known = |name: &&str| fonts.faces().any(|face| face.families.iter().any(|(family, _)| family == name));
+    let known =
+        |name: &&str| fonts.faces().any(|face| face.families.iter().any(|(family, _)| family == name));
     let family = wanted.iter().find(|name| known(name)).map(|name| name.to_string());
     let first = || fonts.faces().find_map(|face| face.families.first().map(|(family, _)| family.clone()));
     let Some(family) = family.or_else(first) else {
@@ -29,7 +30,8 @@ pub fn pdf(svg: &str) -> Result<Vec<u8>, PageError> {
     let tree = usvg::Tree::from_str(svg, &options).map_err(|e| failed(&e))?;
     // A unit of the SVG is 1/96 inch, as in CSS.
     let page = svg2pdf::PageOptions { dpi: 96.0 };
-    let mut bytes = svg2pdf::to_pdf(&tree, svg2pdf::ConversionOptions::default(), page).map_err(|e| failed(&e))?;
+    let mut bytes =
+        svg2pdf::to_pdf(&tree, svg2pdf::ConversionOptions::default(), page).map_err(|e| failed(&e))?;
     // A comment at the end, by which the file is recognised.
     bytes.extend(format!("\n% {MARK}\n").as_bytes());
     Ok(bytes)
