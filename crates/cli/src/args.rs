@@ -16,8 +16,8 @@ use tailcut_sim::PastKind;
 use tailcut_sim::sweep::Axis;
 use tailcut_sim::sweep::design::MOST;
 use tailcut_sim::timeline::Window;
-use tailcut_units::Span;
 use tailcut_units::quantity::{parse_fraction, parse_time};
+use tailcut_units::{HostOp, Span};
 use tailcut_workload::trace::{Columns, Delimiter, DeviceRule, Remap, TimeUnit, TraceError, TraceOptions};
 use tailcut_workload::{TraceReplay, WarmUp};
 
@@ -40,6 +40,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Run every point of a design, on all cores: the products of some axes, or random draws from them
     Sweep(SweepArgs),
+    /// Make one page of figures and tables from the folders of runs, or single figures and tables
+    Report(ReportArgs),
     /// List built-in devices, schemes and workloads, policies and keys, or print a configuration
     #[command(subcommand)]
     Show(ShowCommand),
@@ -179,6 +181,9 @@ pub struct OutputArgs {
     /// Print the summary as JSON on standard output, the tables on standard error
     #[arg(long)]
     pub json: bool,
+    /// Write a page of figures and tables to this file, as `tailcut report` does
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// Explain this many of the slowest reads and writes one by one
     #[arg(long, value_name = "N", value_parser = whole::<usize>(0, usize::MAX))]
     pub list_slowest: Option<usize>,
@@ -361,6 +366,60 @@ pub struct SweepArgs {
     /// until it ends
     #[arg(long)]
     pub no_cache: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// Folders of runs (`tailcut run --out`)
+    #[arg(required = true)]
+    pub dir: Vec<PathBuf>,
+    /// The file to write: by default `report.html` in the folder if there is one folder, and tables on standard output.
+    /// Only a file of this command is replaced
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// One figure at the width of a paper's column (241 pt) instead of the page: `-o` names a file that ends in .svg
+    /// or .pdf
+    #[arg(long, value_enum, requires = "output", group = "part")]
+    pub figure: Option<FigureKind>,
+    /// A table as CSV instead of the page: times in ns, with confidence intervals
+    #[arg(long, value_enum, value_name = "TABLE", num_args = 0..=1, require_equals = true, group = "part",
+          default_missing_value = "results")]
+    pub csv: Option<TableKind>,
+    /// A table as LaTeX (booktabs) instead of the page
+    #[arg(long, value_enum, value_name = "TABLE", num_args = 0..=1, require_equals = true, group = "part",
+          default_missing_value = "results")]
+    pub latex: Option<TableKind>,
+    /// The requests of a figure: read, write, trim or flush; by default the first kind that there is
+    #[arg(long, value_name = "KIND", requires = "figure", value_parser = host_op)]
+    pub kind: Option<HostOp>,
+    /// The scheme of the heat map; by default the first
+    #[arg(long, value_name = "SCHEME", requires = "figure")]
+    pub scheme: Option<String>,
+}
+
+/// The figures that can be had alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FigureKind {
+    /// The distribution of latencies
+    Ccdf,
+    /// The causes of the slowest requests
+    Blame,
+    /// Latencies over time
+    Heat,
+}
+
+/// The tables that can be had alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TableKind {
+    /// Rates, latencies and write amplification
+    Results,
+    /// Mean time by cause
+    Blame,
+}
+
+/// Parse a kind of request.
+fn host_op(text: &str) -> Result<HostOp, String> {
+    HostOp::named(text).ok_or_else(|| format!("`{text}` is none of read, write, trim and flush"))
 }
 
 #[derive(Debug, Subcommand)]
@@ -563,6 +622,9 @@ pub struct DemoArgs {
     /// Requests for each scheme
     #[arg(long, default_value_t = 1_500_000, hide = true, value_parser = whole::<u64>(1, u64::MAX))]
     pub requests: u64,
+    /// The page of figures; by default `tailcut-demo.html` in the current folder
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 }
 
 /// Parse a length of time above 0, which may be in hours.

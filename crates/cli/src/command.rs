@@ -7,6 +7,7 @@ pub mod ldpc;
 pub mod lifetime;
 pub mod manual;
 pub mod rain_bound;
+pub mod report;
 pub mod reproduce;
 pub mod serve;
 pub mod show;

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 use tailcut_config::ConfigError;
+use tailcut_page::PageError;
 use tailcut_report::ReportError;
 use tailcut_reproduce::ReproduceError;
 use tailcut_sim::ExperimentError;
@@ -73,6 +74,12 @@ impl From<TraceError> for CliError {
 
 impl From<ReportError> for CliError {
     fn from(e: ReportError) -> CliError {
+        if e.is_input() { CliError::Input(e.to_string()) } else { CliError::Failed(e.to_string()) }
+    }
+}
+
+impl From<PageError> for CliError {
+    fn from(e: PageError) -> CliError {
         if e.is_input() { CliError::Input(e.to_string()) } else { CliError::Failed(e.to_string()) }
     }
 }

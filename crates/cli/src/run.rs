@@ -16,9 +16,11 @@ use self::files::file_name;
 use self::replay::Replay;
 use self::sink::Sinks;
 use crate::args::RunArgs;
+use crate::command::report::write_page;
 use crate::error::CliError;
 use crate::progress::Progress;
 use crate::terminal::{Terminal, catch_interrupts, print};
+use std::path::Path;
 use tailcut_config::{Resolved, workload_preset};
 use tailcut_report::{
     OutputFolder, difference, endurance, erases, faults, highest_rate, jobs, senses, tables, targets,
@@ -58,6 +60,9 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
         fine: args.output.series_parquet.map(Span),
         timeline: args.output.timeline,
     };
+    if let Some(path) = &args.output.report {
+        tailcut_page::output::check(path)?;
+    }
     let mut plan = experiment.plan().map_err(|e| placed(e, &resolved))?;
     lines.extend(settings::of_plan(args, &resolved, &experiment, &plan));
     plan.warnings.splice(0..0, lines);
@@ -95,6 +100,7 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
     }
     // Files come before tables, and JSON comes whether or not the files could be written.
     let written = folder.map(|folder| write(folder, &resolved, &finished)).transpose();
+    let page = args.output.report.as_deref().map(|path| page(path, &args.device, &finished)).transpose();
     told = told.and_then(|()| report(args, terminal, &experiment, &plan, &finished));
     if let Ok(Some(path)) = &written {
         let text = format!(
@@ -102,10 +108,15 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
         );
         told = told.and_then(|()| terminal.text(&text));
     }
+    if let Ok(Some(path)) = &page {
+        let text = format!("\npage of the run: {path}; open it in a browser\n");
+        told = told.and_then(|()| terminal.text(&text));
+    }
     if args.output.json {
         told = told.and(print(&finished.summary.to_json()));
     }
     written?;
+    page?;
     if finished.summary.partial {
         return Err(CliError::partial());
     }
@@ -128,6 +139,13 @@ fn write(
     // The folder was fit when the run began: what is wrong now is not the input.
     files::write(folder, resolved, finished).map_err(|e| CliError::Failed(e.to_string()))?;
     Ok(path)
+}
+
+/// Write the page of a run; returns the file's name.
+pub fn page(path: &Path, label: &str, finished: &Finished) -> Result<String, CliError> {
+    let run = tailcut_page::Run::new(label, &finished.summary, &finished.measured);
+    write_page(path, &[run]).map_err(|e| CliError::Failed(e.to_string()))?;
+    Ok(path.display().to_string())
 }
 
 /// Run the experiment and summarise its results.

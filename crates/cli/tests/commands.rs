@@ -231,7 +231,7 @@ fn a_device_file_may_have_a_base() {
 /// Completion scripts and manual pages are generated from the command line itself.
 #[test]
 fn shells_and_man_know_the_commands() {
-    let commands = ["run", "explain", "show", "trace", "reproduce", "lifetime", "bench", "demo"];
+    let commands = ["run", "explain", "report", "show", "trace", "reproduce", "lifetime", "bench", "demo"];
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = tailcut(&["completions", shell]).ok();
         for word in commands.iter().chain(&["--requests-parquet", "rain-bound"]) {
@@ -275,16 +275,23 @@ fn bash_completes_a_command() {
 
 #[test]
 fn the_tour_runs_and_says_what_to_try_next() {
-    let text = common::piped(&["demo", "--requests", "20000"]).ok();
+    let dir = tempfile::tempdir().unwrap();
+    let page = dir.path().join("p.html");
+    let text = common::piped(&["demo", "--requests", "20000", "--report", page.to_str().unwrap()]).ok();
+    let last = text.lines().last().unwrap();
+    assert!(last.contains(page.to_str().unwrap()) && last.contains("browser"), "{text}");
+    assert!(std::fs::read_to_string(&page).unwrap().contains("id=\"ccdf\""));
     for needle in ["baseline", "rps", "rps, slowest reads", "sum = mean", "Next"] {
         assert!(text.contains(needle), "`{needle}` is not in\n{text}");
     }
     assert!(
-        text.lines().all(|l| l.chars().count() <= 80 || l.contains("number_ios") || l.contains("run1")),
+        text.lines().all(|l| l.chars().count() <= 80
+            || l.contains("number_ios")
+            || l.contains("run1")
+            || l.contains("p.html")),
         "{text}"
     );
     // What to run next is run as it stands.
-    let dir = tempfile::tempdir().unwrap();
     let program = env!("CARGO_BIN_EXE_tailcut");
     let next: Vec<&str> = text.lines().filter_map(|l| l.trim_start().strip_prefix(program)).collect();
     assert!(next.len() >= 3, "{text}");
@@ -297,7 +304,14 @@ fn the_tour_runs_and_says_what_to_try_next() {
 
 #[test]
 fn the_whole_tour_fits_a_screen() {
-    let text = common::piped(&["demo"]).ok();
+    let dir = tempfile::tempdir().unwrap();
+    let tour = || {
+        let mut command = common::command(&dir.path().join("cache"));
+        command.env_remove("COLUMNS").current_dir(&dir).arg("demo");
+        common::end(&mut command)
+    };
+    let text = tour().ok();
+    assert!(text.ends_with("open tailcut-demo.html in a browser\n"), "{text}");
     assert!(text.lines().count() <= 60, "{} lines\n{text}", text.lines().count());
 }
 

@@ -28,7 +28,8 @@ fn blocks(text: &str) -> Vec<(&str, Vec<&str>)> {
 /// The tables at the top are the output of the demonstration. `UPDATE=1` rewrites them.
 #[test]
 fn the_sample_is_what_the_tour_prints() {
-    let tour = piped(&["demo"]).ok();
+    let dir = tempfile::tempdir().unwrap();
+    let tour = piped(&["demo", "--report", dir.path().join("page.html").to_str().unwrap()]).ok();
     let paragraph = |start: &str| {
         let all = tour.split("\n\n").map(|p| p.trim_matches('\n'));
         all.into_iter().find(|p| p.starts_with(start)).unwrap_or_else(|| panic!("no `{start}` in\n{tour}"))

@@ -2,7 +2,9 @@
 
 use crate::counters::{DeviceCounters, SchemeFacts};
 use crate::ordered::Ordered;
-use crate::summary::{BlameSummary, JobSummary, Latency, OpSummary, Parts, Scheme, SeriesPoint};
+use crate::summary::{
+    BlameSummary, JobSummary, Latency, LatencyCounts, OpSummary, Parts, Scheme, SeriesPoint,
+};
 use tailcut_stats::batch::{BATCHES, Groups};
 use tailcut_stats::blame::{Blame, BlameTable};
 use tailcut_stats::percentile::{self, BLAME_LEVELS, LEVELS};
@@ -270,6 +272,11 @@ impl SeriesPoint {
             let total = g.programs_total.checked_sub(before.programs_total)?;
             Some(total as f64 / user as f64)
         });
+        let share = |used: fn(&Gauges) -> f64| {
+            let g = gauges.filter(|g| g.used_until_ns > before.used_until_ns)?;
+            let time = (g.used_until_ns - before.used_until_ns) as f64;
+            Some(millionths(((used(&g) - used(before)) / time).clamp(0.0, 1.0)))
+        };
         let [read, write, trim, flush] = &interval.sides;
         let [trim, flush] = [trim, flush].map(|side| Some(side).filter(|side| side.requests > 0));
         SeriesPoint {
@@ -310,6 +317,17 @@ impl SeriesPoint {
             groups_collecting: groups.map(|g| g.groups_collecting),
             planes_collecting: groups
                 .map_or(Vec::new(), |g| g.planes.iter().map(|&p| millionths(p)).collect()),
+            dies_in_use: share(|g| g.dies_used_ns),
+            channels_in_use: share(|g| g.channels_used_ns),
+            latencies: HostOp::ALL
+                .iter()
+                .zip(&interval.latencies)
+                .filter(|(_, of)| !of.counts.is_empty())
+                .map(|(op, of)| {
+                    let counts = LatencyCounts { from: of.from as u32, counts: of.counts.clone() };
+                    (op.name().to_string(), counts)
+                })
+                .collect(),
         }
     }
 }

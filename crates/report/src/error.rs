@@ -67,6 +67,26 @@ pub enum ReportError {
         /// Why.
         source: serde_json::Error,
     },
+    /// A file is cut, or not of the expected form.
+    #[error("`{}`, line {line}: {reason}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The summary is too long to be one.
+    #[error("`{}`: a summary of {bytes} bytes; at most {most} are read", path.display())]
+    TooLong {
+        /// The file.
+        path: PathBuf,
+        /// Its length.
+        bytes: u64,
+        /// The most that is read.
+        most: u64,
+    },
     /// The summary has another version of the contract.
     #[error("`{}`: summary schema {found}, this program reads {known}", path.display())]
     Schema {

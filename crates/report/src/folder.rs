@@ -15,7 +15,7 @@ pub const SUMMARY: &str = "summary.json";
 pub const CONFIG: &str = "config.toml";
 
 /// The names of results: their first and last parts.
-const RESULTS: [(&str, &str); 8] = [
+const RESULTS: [(&str, &str); 9] = [
     ("summary", ".json"),
     ("config", ".toml"),
     ("latency", ".hlog"),
@@ -24,6 +24,7 @@ const RESULTS: [(&str, &str); 8] = [
     ("requests", ".parquet"),
     ("series", ".parquet"),
     ("timeline", ".pftrace"),
+    ("report", ".html"),
 ];
 
 /// Appended to a name while its file is being written.

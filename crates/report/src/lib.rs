@@ -35,6 +35,7 @@ pub mod timeline;
 pub mod lock;
 
 mod build;
+mod json;
 
 pub use counters::{DeviceCounters, SchemeFacts};
 pub use error::ReportError;

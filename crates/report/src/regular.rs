@@ -31,8 +31,8 @@ pub fn open(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// Something else is there, or it cannot be written; nothing is left behind.
-pub fn replace(path: &Path, text: &str) -> io::Result<()> {
-    Replacement::new(path)?.write(text)
+pub fn replace(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
+    Replacement::new(path)?.write(text.as_ref())
 }
 
 /// A new file that takes the place of a regular file, or of nothing, when all of it is written. Without that it is
@@ -67,8 +67,8 @@ impl Replacement {
     ///
     /// # Errors
     /// It cannot be written, or not renamed.
-    pub fn write(mut self, text: &str) -> io::Result<()> {
-        self.file.write_all(text.as_bytes())?;
+    pub fn write(mut self, text: impl AsRef<[u8]>) -> io::Result<()> {
+        self.file.write_all(text.as_ref())?;
         fs::rename(&self.partial, &self.path)
     }
 }

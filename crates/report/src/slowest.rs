@@ -5,7 +5,7 @@ use crate::error::ReportError;
 use crate::ordered::Ordered;
 use crate::regular::open;
 use serde::{Deserialize, Serialize};
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use tailcut_stats::Measured;
 use tailcut_units::{Cause, HostOp, Ledger, Status};
@@ -54,51 +54,88 @@ impl SlowLine {
     }
 }
 
-/// Writes the slowest requests of one scheme by kind, in the order of [`HostOp::ALL`], each the slowest first, and those
-/// with success before those without.
+/// The slowest requests of one scheme by kind, in the order of [`HostOp::ALL`]: at most `most` of each, the slowest first,
+/// and after those with success as many without.
+pub fn lines<'a>(
+    scheme: &'a str,
+    measured: &'a Measured,
+    most: usize,
+) -> impl Iterator<Item = SlowLine> + use<'a> {
+    let requests = measured
+        .sides
+        .iter()
+        .flat_map(move |side| side.slowest.iter().take(most).chain(side.failed.iter().take(most)));
+    requests.map(|request| {
+        let causes = request.ledger.iter().filter(|&(_, ns)| ns > 0);
+        SlowLine {
+            scheme: scheme.to_string(),
+            index: request.index,
+            job: measured.jobs[usize::from(request.job)].name.clone(),
+            op: request.op,
+            offset: request.offset,
+            bytes: request.bytes,
+            arrived_ns: request.arrived.0,
+            completed_ns: request.completed.0,
+            latency_ns: request.latency_ns(),
+            status: Some(request.status).filter(|&status| status != Status::Ok),
+            causes: causes.map(|(cause, ns)| (cause.name(), ns)).collect(),
+        }
+    })
+}
+
+/// Writes the slowest requests of one scheme, in the order of [`lines`].
 pub fn write(out: impl Write, scheme: &str, measured: &Measured) -> std::io::Result<()> {
     let mut out = BufWriter::new(out);
-    for side in &measured.sides {
-        for request in side.slowest.iter().chain(&side.failed) {
-            let causes = request.ledger.iter().filter(|&(_, ns)| ns > 0);
-            let line = SlowLine {
-                scheme: scheme.to_string(),
-                index: request.index,
-                job: measured.jobs[usize::from(request.job)].name.clone(),
-                op: request.op,
-                offset: request.offset,
-                bytes: request.bytes,
-                arrived_ns: request.arrived.0,
-                completed_ns: request.completed.0,
-                latency_ns: request.latency_ns(),
-                status: Some(request.status).filter(|&status| status != Status::Ok),
-                causes: causes.map(|(cause, ns)| (cause.name(), ns)).collect(),
-            };
-            serde_json::to_writer(&mut out, &line)?;
-            out.write_all(b"\n")?;
-        }
+    for line in lines(scheme, measured, usize::MAX) {
+        serde_json::to_writer(&mut out, &line)?;
+        out.write_all(b"\n")?;
     }
     out.flush()
 }
+
+/// The longest line that is read; a line of this program takes less than 8 KiB.
+const LONGEST_LINE: u64 = 1 << 20;
 
 /// Reads the file of a run, in the order in which it was written.
 ///
 /// # Errors
 /// A file that is not of this form; [`ReportError::Interrupted`] once `stopped` returns true.
 pub fn read(path: &Path, stopped: &dyn Fn() -> bool) -> Result<Vec<SlowLine>, ReportError> {
-    let file = open(path).map_err(ReportError::io(path))?;
     let mut lines = Vec::new();
-    for (i, line) in BufReader::new(file).lines().enumerate() {
-        let line = line.map_err(ReportError::io(path))?;
+    for_each(path, stopped, |line| lines.push(line))?;
+    Ok(lines)
+}
+
+/// Passes each request in the file of a run to `each`, in the order in which they were written.
+///
+/// # Errors
+/// A file that is not of this form; [`ReportError::Interrupted`] once `stopped` returns true.
+pub fn for_each(
+    path: &Path,
+    stopped: &dyn Fn() -> bool,
+    mut each: impl FnMut(SlowLine),
+) -> Result<(), ReportError> {
+    let mut file = BufReader::new(open(path).map_err(ReportError::io(path))?);
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let read =
+            (&mut file).take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(ReportError::io(path))?;
         if stopped() {
             return Err(ReportError::Interrupted);
         }
-        let parsed = serde_json::from_str(&line).map_err(|source| ReportError::Json {
+        if read == 0 {
+            break;
+        }
+        if read as u64 == LONGEST_LINE {
+            let reason = "a line of more than 1 MiB".to_string();
+            return Err(ReportError::Damaged { path: path.to_path_buf(), line: number, reason });
+        }
+        each(serde_json::from_slice(&line).map_err(|source| ReportError::Json {
             path: path.to_path_buf(),
-            line: i + 1,
+            line: number,
             source,
-        })?;
-        lines.push(parsed);
+        })?);
     }
-    Ok(lines)
+    Ok(())
 }

@@ -13,11 +13,15 @@ use crate::regular::open;
 use crate::senses::PageSenses;
 use crate::targets::TargetResult;
 use serde::{Deserialize, Serialize};
+use std::io::Read;
 use std::path::Path;
 use tailcut_units::HostOp;
 
 /// The version of the contract this code writes and reads.
 pub const SCHEMA: u32 = 1;
+
+/// The longest summary that is read, bytes: that of some thousand schemes.
+pub const LONGEST: u64 = 1 << 30;
 
 /// One comparison: schemes on one device under one workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -409,6 +413,22 @@ pub struct SeriesPoint {
     pub groups_collecting: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub planes_collecting: Vec<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dies_in_use: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channels_in_use: Option<f64>,
+    #[serde(default, skip_serializing_if = "Ordered::is_empty")]
+    pub latencies: Ordered<LatencyCounts>,
+}
+
+/// How many requests of one kind took how long, in one interval. Bucket `b` begins at `b` ns if `b` is below 8, and else
+/// at `(4 + b % 4) << (b / 4 - 1)` ns: four buckets an octave.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LatencyCounts {
+    /// The first bucket with a request.
+    pub from: u32,
+    /// Requests by bucket, from `from` on.
+    pub counts: Vec<u64>,
 }
 
 /// How the aged state of a drive was made.
@@ -639,14 +659,20 @@ fn is_zero(n: &u64) -> bool {
 impl Summary {
     /// The text of the file, with a newline at the end.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("a summary has only string keys");
-        text.push('\n');
-        text
+        crate::json::text(self)
     }
 
     /// Reads `summary.json`.
+    ///
+    /// # Errors
+    /// It cannot be read, is no summary of this version, or is longer than [`LONGEST`].
     pub fn read(path: &Path) -> Result<Summary, ReportError> {
-        let text = open(path).and_then(std::io::read_to_string).map_err(ReportError::io(path))?;
+        let file = open(path).map_err(ReportError::io(path))?;
+        let bytes = file.metadata().map_err(ReportError::io(path))?.len();
+        if bytes > LONGEST {
+            return Err(ReportError::TooLong { path: path.to_path_buf(), bytes, most: LONGEST });
+        }
+        let text = std::io::read_to_string(file.take(LONGEST)).map_err(ReportError::io(path))?;
         let summary: Summary = serde_json::from_str(&text).map_err(|source| ReportError::Json {
             path: path.to_path_buf(),
             line: source.line(),

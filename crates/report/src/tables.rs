@@ -245,7 +245,8 @@ pub(crate) fn beyond(level: f64) -> String {
 }
 
 /// `reads`, `writes`, `trims` or `flushes`.
-pub(crate) fn plural(op: HostOp) -> &'static str {
+/// The name of a kind of requests in the plural.
+pub fn plural(op: HostOp) -> &'static str {
     match op {
         HostOp::Read => "reads",
         HostOp::Write => "writes",

@@ -166,6 +166,7 @@ pub fn measure<'a, S: Source, O: Observer>(
         stall: None,
         groups: Vec::new(),
         groups_from: Vec::new(),
+        usage_from: Usage::default(),
         sink,
         sink_error: None,
         task: options.task,
@@ -178,6 +179,7 @@ pub fn measure<'a, S: Source, O: Observer>(
     device.reset_counters();
     let channel = device.channel_time();
     let usage = device.usage();
+    run.usage_from.clone_from(&usage);
     run.groups_from.extend(group_times(device, start).into_iter().map(|g| g.lane_ns));
     run.groups.clone_from(&run.groups_from);
     while !over && !run.broken() {
@@ -303,6 +305,8 @@ struct Run<'a> {
     /// `groups_from` is the time at the start of measurement.
     groups: Vec<u64>,
     groups_from: Vec<u64>,
+    /// How long the parts of the drive had been in use at the start of measurement.
+    usage_from: Usage,
     sink: Option<&'a mut (dyn Sink + 'a)>,
     sink_error: Option<SinkError>,
     task: usize,
@@ -384,6 +388,8 @@ impl Run<'_> {
     fn gauge<O: Observer>(&mut self, device: &Drive<O>, at: SimTime) {
         let (levels, counters) = (device.gauges(), device.counters());
         let blocks = u64::from(device.dimensions().blocks_per_extent);
+        let usage = device.usage().since(&self.usage_from);
+        let mean = |parts: &[u64]| parts.iter().sum::<u64>() as f64 / parts.len().max(1) as f64;
         let gauges = Gauges {
             free_blocks: levels.free_extents * blocks,
             buffer_fill: levels.buffer_fill,
@@ -393,6 +399,9 @@ impl Run<'_> {
             erases: counters.erases * blocks - counters.blocks_spared,
             programs_user: counters.programs_user,
             programs_total: counters.programs(),
+            used_until_ns: usage.at,
+            dies_used_ns: mean(&usage.units),
+            channels_used_ns: mean(&usage.channels),
         };
         self.recorder.gauge(at, &gauges);
     }

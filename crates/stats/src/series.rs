@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 use tailcut_units::{HostOp, SimTime, Span};
 
 const BITS: u32 = 6;
+
+/// Bits of the buckets in which a coarse interval counts its latencies: four buckets an octave.
+pub const COUNT_BITS: u32 = 2;
 const BUCKETS: usize = bucket::count::<BITS>();
 
 /// The most intervals of the coarse series.
@@ -34,6 +37,12 @@ pub struct Gauges {
     pub programs_user: u64,
     /// All mapping units programmed.
     pub programs_total: u64,
+    /// Time to which the two fields below count, ns.
+    pub used_until_ns: u64,
+    /// Time in use, mean over the dies, ns.
+    pub dies_used_ns: f64,
+    /// Time in use, mean over the channels, ns.
+    pub channels_used_ns: f64,
 }
 
 /// One kind of request in one interval. Percentiles are accurate to 1.6 %.
@@ -53,6 +62,31 @@ pub struct IntervalSide {
     pub p999_ns: u64,
     /// Longest latency in ns, exact.
     pub max_ns: u64,
+}
+
+/// The latencies of one kind of request in one interval, counted in buckets of [`COUNT_BITS`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LatencyCounts {
+    /// The first bucket with a request; 0 if there was none.
+    pub from: usize,
+    /// Requests by bucket, from `from` to the last bucket with a request.
+    pub counts: Vec<u64>,
+}
+
+impl LatencyCounts {
+    /// Folds finer buckets, of [`BITS`].
+    fn of(fine: &[u32]) -> LatencyCounts {
+        let mut counts = LatencyCounts::default();
+        for (i, &count) in fine.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let bucket = bucket::index::<COUNT_BITS>(bucket::lowest::<BITS>(i));
+            if counts.counts.is_empty() {
+                counts.from = bucket;
+            }
+            counts.counts.resize(bucket - counts.from + 1, 0);
+            counts.counts[bucket - counts.from] += u64::from(count);
+        }
+        counts
+    }
 }
 
 /// Collection by plane group in one interval, for a drive with parity.
@@ -75,6 +109,8 @@ pub struct Interval {
     pub length_ns: u64,
     /// Requests completed in the interval by kind, in the order of [`HostOp::ALL`].
     pub sides: [IntervalSide; HostOp::COUNT],
+    /// Their latencies, in the same order; empty in a fine interval.
+    pub latencies: [LatencyCounts; HostOp::COUNT],
     /// The last state of the device reported in the interval.
     pub gauges: Option<Gauges>,
     /// The collections by plane group, if they were reported.
@@ -189,6 +225,7 @@ impl Slot {
             at_ns,
             length_ns,
             sides: HostOp::ALL.map(|op| self.side(op, length_ns)),
+            latencies: Default::default(),
             gauges: self.gauges,
             groups: self.groups.interval(length_ns),
         }
@@ -319,7 +356,8 @@ impl Series {
         let starts = (0..).map(|i| i * self.coarse_ns);
         let series = self.coarse.iter().zip(starts).map(|(slot, at)| {
             let length = self.coarse_ns.min(end.saturating_sub(at));
-            slot.interval(at, if length == 0 { self.coarse_ns } else { length })
+            let latencies = slot.counts.each_ref().map(|counts| LatencyCounts::of(counts));
+            Interval { latencies, ..slot.interval(at, if length == 0 { self.coarse_ns } else { length }) }
         });
         series.collect()
     }
@@ -441,6 +479,17 @@ mod tests {
             }
             let coarse = s.finish(SimTime(at));
             prop_assert!(coarse.len() <= COARSE);
+            let mut counted = vec![0u64; bucket::count::<COUNT_BITS>()];
+            for latencies in coarse.iter().map(|row| &row.latencies[HostOp::Write as usize]) {
+                prop_assert!(latencies.counts.first() != Some(&0) && latencies.counts.last() != Some(&0));
+                for (i, count) in latencies.counts.iter().enumerate() {
+                    counted[latencies.from + i] += count;
+                }
+            }
+            for &(_, ns) in &steps {
+                counted[bucket::index::<COUNT_BITS>(ns)] -= 1;
+            }
+            prop_assert!(counted.iter().all(|&count| count == 0));
             for rows in [coarse, fine(&mut s)].iter().filter(|r| with_fine || !r.is_empty()) {
                 prop_assert_eq!(rows.iter().map(|r| r.side(HostOp::Write).requests).sum::<u64>(), steps.len() as u64);
                 prop_assert_eq!(rows.iter().map(|r| r.side(HostOp::Write).max_ns).max().unwrap(), max);

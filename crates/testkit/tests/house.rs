@@ -56,10 +56,26 @@ const CRATES: &[(&str, &[&str])] = &[
     ("workload", &["units"]),
     ("config", &["units", "core"]),
     ("report", &["units", "stats"]),
+    ("page", &["units", "stats", "report"]),
     ("sim", &["units", "core", "stats", "workload", "config", "report"]),
     ("reproduce", &["units", "core", "stats", "workload", "config", "report", "sim"]),
     ("live", &["units", "core"]),
-    ("cli", &["units", "core", "ldpc", "stats", "workload", "config", "report", "sim", "reproduce", "live"]),
+    (
+        "cli",
+        &[
+            "units",
+            "core",
+            "ldpc",
+            "stats",
+            "workload",
+            "config",
+            "report",
+            "page",
+            "sim",
+            "reproduce",
+            "live",
+        ],
+    ),
     ("testkit", &["units", "core", "stats", "workload", "config", "report", "sim"]),
 ];
 

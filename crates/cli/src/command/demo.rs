@@ -3,12 +3,17 @@
 use crate::args::DemoArgs;
 use crate::error::CliError;
 use crate::progress::Progress;
-use crate::run::{finished, past_text, plan_text, threads, workload};
+use crate::run::{finished, page, past_text, plan_text, threads, workload};
 use crate::terminal::{Terminal, catch_interrupts};
+use std::path::PathBuf;
 use tailcut_config::resolve;
+use tailcut_page::output;
 use tailcut_report::tables;
 use tailcut_sim::{Experiment, SchemeSpec, Snapshots};
 use tailcut_workload::TraceReplay;
+
+/// The page of the tour, if no other file is named.
+const PAGE: &str = "tailcut-demo.html";
 
 const DEVICE: &str = "tiny";
 const SCHEMES: [&str; 2] = ["baseline", "rps"];
@@ -38,11 +43,16 @@ pub fn demo(args: &DemoArgs) -> Result<(), CliError> {
         args.requests
     );
     let workload = workload(&[job], &TraceReplay::default())?;
+    if let Some(path) = &args.report {
+        output::check(path)?;
+    }
     let mut schemes = Vec::new();
+    let mut resolved = Vec::new();
     for name in SCHEMES {
         let none: [&str; 0] = [];
-        let config = resolve(DEVICE, &[name], &none, &none)?.config;
-        schemes.push(SchemeSpec { name: name.to_string(), config });
+        let one = resolve(DEVICE, &[name], &none, &none)?;
+        schemes.push(SchemeSpec { name: name.to_string(), config: one.config.clone() });
+        resolved.push((name.to_string(), one));
     }
     let experiment = Experiment {
         schemes,
@@ -67,7 +77,8 @@ pub fn demo(args: &DemoArgs) -> Result<(), CliError> {
     let progress = Progress::new(&plan, SCHEMES.len());
     let results = experiment.run(&plan, &progress, &|_, _| Ok(None));
     progress.finish();
-    let finished = finished(DEVICE, &experiment, &plan, results?)?;
+    let mut finished = finished(DEVICE, &experiment, &plan, results?)?;
+    finished.configured(&resolved)?;
     let measured = &finished.summary.schemes;
     let past = past_text(&experiment, &plan, &finished);
     let aged: String = past.split_inclusive('\n').filter(|line| line.starts_with("aged ")).collect();
@@ -87,5 +98,15 @@ pub fn demo(args: &DemoArgs) -> Result<(), CliError> {
     if finished.summary.partial {
         return Err(CliError::partial());
     }
-    terminal.text(&next(&program()))
+    terminal.text(&next(&program()))?;
+    let path = args.report.clone().unwrap_or_else(|| PathBuf::from(PAGE));
+    match page(&path, "demonstration", &finished) {
+        Ok(path) => terminal.text(&format!("The figures of this tour: open {path} in a browser\n")),
+        // Where nothing can be written, the tour is still whole.
+        Err(error) if args.report.is_none() => {
+            terminal.warn(&error.to_string());
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
 }

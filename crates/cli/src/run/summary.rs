@@ -246,13 +246,10 @@ fn workload(experiment: &Experiment, plan: &Plan, first: &RunResult) -> Workload
 
 /// Explain the slowest requests of every scheme in words.
 pub fn explain_slowest(finished: &Finished, top: usize, scheme: Option<&str>) -> Result<String, ReportError> {
-    let mut lines: Vec<SlowLine> = Vec::new();
-    for (name, measured) in &finished.measured {
-        let mut text = Vec::new();
-        let here = std::path::Path::new(slowest::FILE);
-        slowest::write(&mut text, name, &measured[0]).map_err(ReportError::io(here))?;
-        lines.extend(text.split(|&b| b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()));
-    }
+    let of = |(name, measured): &(String, Vec<Measured>)| -> Vec<SlowLine> {
+        slowest::lines(name, &measured[0], usize::MAX).collect()
+    };
+    let lines: Vec<SlowLine> = finished.measured.iter().flat_map(of).collect();
     let options = ExplainOptions { top, scheme: scheme.map(String::from), ..ExplainOptions::default() };
     explain_run(&finished.summary, &lines, &options)
 }

@@ -80,6 +80,9 @@ fn gauges(index: u64) -> Gauges {
         erases: index / 100,
         programs_user: index,
         programs_total: index * 2,
+        used_until_ns: index * 1_000,
+        dies_used_ns: index as f64 * 250.0,
+        channels_used_ns: index as f64 * 500.0,
     }
 }
 
