@@ -77,7 +77,7 @@ pub enum Command {
 #[derive(Clone, Debug, Args)]
 pub struct RunArgs {
     /// Device preset (see `tailcut show devices`) or a device file ending in .toml
-    #[arg(required_unless_present = "replay_log", default_value = "", hide_default_value = true)]
+    #[arg(default_value = "", hide_default_value = true)]
     pub device: String,
     /// Replay the log of a drive that was served (`tailcut serve --log`), on that drive: the same commands at the same
     /// times. With --scheme or --set, what they would have been on another one

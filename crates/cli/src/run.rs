@@ -42,6 +42,10 @@ pub fn threads() -> usize {
 
 /// `tailcut run`.
 pub fn run(args: &RunArgs) -> Result<(), CliError> {
+    if args.device.is_empty() && args.replay_log.is_none() {
+        let text = "DEVICE is missing: a preset such as `z-ssd` (see `tailcut show devices`), or a device file ending in .toml";
+        return Err(CliError::Input(text.into()));
+    }
     let replay = Replay::of(args)?;
     let args = replay.as_ref().map_or(args, |replay| &replay.args);
     let terminal = Terminal::new(args.output.json);

@@ -25,6 +25,11 @@ impl Clock {
         SimTime(self.from.0 + if self.speed == 1.0 { wall } else { (wall as f64 * self.speed) as u64 })
     }
 
+    /// Seconds of the wall clock since it was started.
+    pub fn seconds(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
     /// How long it is by the wall clock until a time of the model; zero if that has passed.
     pub fn until(&self, at: SimTime) -> Duration {
         let model = at.0.saturating_sub(self.now().0);

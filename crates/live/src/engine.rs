@@ -5,6 +5,7 @@
 
 use crate::nbd::{Errno, Request, RequestKind};
 use std::collections::VecDeque;
+use tailcut_core::device::Completion;
 use tailcut_core::device::{InMemory, Observer};
 use tailcut_core::drive::Drive;
 use tailcut_units::{Command, HostOp, SimTime, Status};
@@ -55,7 +56,7 @@ pub struct Engine<O: Observer = ()> {
 
 /// What a log is told.
 #[derive(Clone, Copy, Debug)]
-pub enum Event {
+pub enum Event<'a> {
     /// The drive gets a command.
     Submitted {
         /// When.
@@ -66,18 +67,11 @@ pub enum Event {
         command: Command,
     },
     /// A command has ended.
-    Completed {
-        /// The number of its submission.
-        index: u64,
-        /// When.
-        at: SimTime,
-        /// How.
-        status: Status,
-    },
+    Completed(&'a Completion<'a>),
 }
 
 /// Takes the events of a drive.
-pub type Log = Box<dyn FnMut(Event) + Send>;
+pub type Log = Box<dyn FnMut(&Event<'_>) + Send>;
 
 impl<O: Observer> Engine<O> {
     /// Serve a drive.
@@ -204,7 +198,7 @@ impl<O: Observer> Engine<O> {
             _ => &[],
         };
         if let Some(log) = &mut self.log {
-            log(Event::Submitted { at, wanted, command });
+            log(&Event::Submitted { at, wanted, command });
         }
         let taken = self.drive.submit_write(at, wanted, command, tag, data);
         taken.expect("the queue has a place, and time has been advanced");
@@ -215,7 +209,7 @@ impl<O: Observer> Engine<O> {
         let Engine { drive, open, free, ended, log, .. } = self;
         drive.advance_to_completion(until, u64::MAX, &mut |c| {
             if let Some(log) = log {
-                log(Event::Completed { index: c.index, at: c.completed, status: c.status });
+                log(&Event::Completed(c));
             }
             let (slot, at) = place(c.tag);
             let Some(o) = &mut open[slot] else { return };

@@ -4,18 +4,21 @@
 //! - [`nbd`]: the NBD protocol, without sockets.
 //! - [`listen`]: where clients connect.
 //! - [`server`]: one thread that owns a drive and its sockets; the only user of [`clock`].
+//! - [`control`]: questions to a running server, by HTTP.
 //! - [`lateness`]: how late completions reach their clients.
 //!
 //! The drive does what is due at its own time, however late the thread is, so lateness bends no result of the model: it is
 //! added to what the client sees, and measured.
 
 pub mod clock;
+pub mod control;
 pub mod engine;
 pub mod lateness;
 pub mod listen;
 pub mod nbd;
 pub mod server;
 
+pub use control::{Answer, Asked, Control, ControlAddress};
 pub use engine::{Ended, Engine, Event};
 pub use lateness::Lateness;
 pub use listen::{Address, ListenError, Listener};

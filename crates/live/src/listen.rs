@@ -74,6 +74,12 @@ pub enum ListenError {
         /// The address.
         address: SocketAddr,
     },
+    /// Control from other machines.
+    #[error("{address} is reachable from other machines; a server is controlled from its own machine alone")]
+    RemoteControl {
+        /// The address.
+        address: SocketAddr,
+    },
     /// Something that is no socket is at the path.
     #[error("{path}: exists and is no socket; it is not replaced")]
     NoSocket {
@@ -178,7 +184,7 @@ impl Drop for Listener {
 }
 
 /// Remove a socket that a server has left behind.
-fn make_way(path: &Path) -> Result<(), ListenError> {
+pub(crate) fn make_way(path: &Path) -> Result<(), ListenError> {
     let Ok(there) = std::fs::symlink_metadata(path) else { return Ok(()) };
     if !there.file_type().is_socket() {
         return Err(ListenError::NoSocket { path: path.display().to_string() });

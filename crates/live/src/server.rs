@@ -98,9 +98,19 @@ impl<O: Observer> Server<O> {
         &self.lateness
     }
 
-    /// The engine, after the server has stopped.
-    pub fn into_engine(self) -> Engine<O> {
-        self.engine
+    /// The engine.
+    pub fn engine(&self) -> &Engine<O> {
+        &self.engine
+    }
+
+    /// The same, after the server has stopped.
+    pub fn engine_mut(&mut self) -> &mut Engine<O> {
+        &mut self.engine
+    }
+
+    /// How long it has served, in seconds of the clock.
+    pub fn seconds(&self) -> f64 {
+        self.clock.seconds()
     }
 
     /// Serve until `stop` says so; `each` is called after every wake-up.

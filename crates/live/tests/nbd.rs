@@ -1,8 +1,5 @@
 //! Does a server give a client of the protocol what a disk would give it?
 
-mod common;
-
-use common::*;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,6 +8,7 @@ use tailcut_core::device::InMemory;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::drive::Drive;
 use tailcut_live::{Address, Engine, Export, Listener, ServeOptions, Served, Server};
+use tailcut_testkit::nbd::*;
 use tailcut_testkit::small_drive;
 use tailcut_units::Stream;
 use tempfile::TempDir;
@@ -45,7 +43,7 @@ impl Running {
             let mut server = Server::new(Engine::new(drive), vec![listener], options);
             server.run(&|| told.load(Ordering::Relaxed), &mut |_| {}).unwrap();
             let served = server.served().clone();
-            (served, server.into_engine().drive().audit())
+            (served, server.engine().drive().audit())
         });
         Running { path, stop, thread: Some(thread), bytes, _dir: dir }
     }

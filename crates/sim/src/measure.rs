@@ -6,7 +6,8 @@ use crate::machine::Stopwatch;
 use crate::timeline::Tracks;
 use crate::watch::Watch;
 use tailcut_core::device::{
-    ChannelTime, Counters, Device, FlashCounters, GroupTime, Observer, PulseWear, SuspensionWear, Usage,
+    ChannelTime, Counters, Device, FlashCounters, GroupTime, Medium, Observer, PulseWear, SuspensionWear,
+    Usage,
 };
 use tailcut_core::drive::Drive;
 use tailcut_core::figures::{Dimensions, FaultReport};
@@ -113,6 +114,27 @@ pub struct RunOutcome {
     pub wall_seconds: f64,
     /// The run was stopped before its end.
     pub partial: bool,
+}
+
+/// The levels of a drive now, for the series of a recorder; the use of its parts counts from `usage_from`.
+pub fn gauges<O: Observer, M: Medium>(device: &Drive<O, M>, usage_from: &Usage) -> Gauges {
+    let (levels, counters) = (device.gauges(), device.counters());
+    let blocks = u64::from(device.dimensions().blocks_per_extent);
+    let usage = device.usage().since(usage_from);
+    let mean = |parts: &[u64]| parts.iter().sum::<u64>() as f64 / parts.len().max(1) as f64;
+    Gauges {
+        free_blocks: levels.free_extents * blocks,
+        buffer_fill: levels.buffer_fill,
+        user_limit: levels.user_limit,
+        queue_depth: u64::from(device.outstanding()),
+        collections: counters.collections,
+        erases: counters.erases * blocks - counters.blocks_spared,
+        programs_user: counters.programs_user,
+        programs_total: counters.programs(),
+        used_until_ns: usage.at,
+        dies_used_ns: mean(&usage.units),
+        channels_used_ns: mean(&usage.channels),
+    }
 }
 
 /// A time in which writes were outstanding and none was completed.
@@ -386,23 +408,7 @@ impl Run<'_> {
     }
 
     fn gauge<O: Observer>(&mut self, device: &Drive<O>, at: SimTime) {
-        let (levels, counters) = (device.gauges(), device.counters());
-        let blocks = u64::from(device.dimensions().blocks_per_extent);
-        let usage = device.usage().since(&self.usage_from);
-        let mean = |parts: &[u64]| parts.iter().sum::<u64>() as f64 / parts.len().max(1) as f64;
-        let gauges = Gauges {
-            free_blocks: levels.free_extents * blocks,
-            buffer_fill: levels.buffer_fill,
-            user_limit: levels.user_limit,
-            queue_depth: u64::from(device.outstanding()),
-            collections: counters.collections,
-            erases: counters.erases * blocks - counters.blocks_spared,
-            programs_user: counters.programs_user,
-            programs_total: counters.programs(),
-            used_until_ns: usage.at,
-            dies_used_ns: mean(&usage.units),
-            channels_used_ns: mean(&usage.channels),
-        };
+        let gauges = gauges(device, &self.usage_from);
         self.recorder.gauge(at, &gauges);
     }
 

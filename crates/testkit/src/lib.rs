@@ -7,6 +7,8 @@ pub mod erases;
 mod host;
 pub mod keys;
 mod load;
+#[cfg(unix)]
+pub mod nbd;
 mod network;
 mod operations;
 pub mod oracle;

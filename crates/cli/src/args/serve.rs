@@ -3,7 +3,7 @@
 use super::{LayerArgs, positive};
 use clap::Args;
 use std::path::PathBuf;
-use tailcut_live::Address;
+use tailcut_live::{Address, ControlAddress};
 
 #[derive(Debug, Args)]
 pub struct ServeArgs {
@@ -29,6 +29,9 @@ pub struct ServeArgs {
     /// Write every command with its times to this new file, for `tailcut run --replay`
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
+    /// Where a live page, the summary and metrics are read: `unix:PATH` or `http://HOST:PORT` on this machine
+    #[arg(long, value_name = "ADDRESS")]
+    pub control: Option<ControlAddress>,
     /// Seed of every random stream
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

@@ -1,23 +1,30 @@
 //! `tailcut serve`: a modelled drive as a block device.
 
+mod monitor;
+
+use self::monitor::Monitor;
 use crate::args::serve::ServeArgs;
 use crate::error::CliError;
 use crate::terminal::{Terminal, catch_interrupts, interrupted};
+use std::fmt::Write;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
 use tailcut_config::Resolved;
 use tailcut_core::device::{InMemory, Until};
 use tailcut_core::drive::Drive;
-use tailcut_live::{Engine, Event, Export, Listener, ServeOptions, Server};
+use tailcut_live::{Answer, Asked, Control, Engine, Export, Listener, ServeOptions, Server};
+use tailcut_report::tables;
 use tailcut_report::text::grouped;
 use tailcut_sim::MODEL_VERSION;
-use tailcut_stats::Digest;
 use tailcut_units::quantity::{human_bytes, human_time};
-use tailcut_units::{SimTime, Span};
-use tailcut_workload::log::{LogError, LogHeader, LogWriter};
+use tailcut_units::{HostOp, Span};
+use tailcut_workload::log::{LogHeader, LogWriter};
 
 /// Cores from which one may be kept busy.
 const CORES_TO_SPIN: usize = 4;
+
+/// The live page.
+const PAGE: &str = include_str!("serve/page.html");
 
 /// `tailcut serve`.
 pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
@@ -33,14 +40,22 @@ pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
     let listeners: Result<Vec<Listener>, _> =
         args.listen.iter().map(|address| Listener::bind(address, args.allow_remote)).collect();
     let listeners = listeners.map_err(|e| CliError::Input(format!("--listen: {e}")))?;
+    let control = args.control.as_ref().map(Control::listen).transpose();
+    let control = control.map_err(|e| CliError::Input(format!("--control: {e}")))?;
     catch_interrupts();
-    let aged = if args.aged { age(&mut drive, config.age.fill, terminal)? } else { 0 };
     let bytes = drive.host_bytes();
+    let unit = drive.dimensions().unit_bytes;
+    let filled = if args.aged { (bytes as f64 * config.age.fill) as u64 / unit * unit } else { 0 };
+    let log =
+        args.log.as_deref().map(|path| begin_log(path, args, &resolved, (bytes, filled))).transpose()?;
+    if filled > 0 {
+        age(&mut drive, filled, terminal)?;
+    }
     let export = Export {
         name: "tailcut".to_string(),
         description: format!("{}, {}, modelled by Tailcut", args.device, args.scheme),
         bytes,
-        preferred: drive.dimensions().unit_bytes as u32,
+        preferred: unit as u32,
         longest: tailcut_live::nbd::PAYLOAD_MAX,
     };
     for listener in &listeners {
@@ -51,59 +66,122 @@ pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
             listener.address()
         ))?;
     }
+    if let Some(control) = &control {
+        terminal
+            .text(&format!("the live page, /summary.json and /metrics are at {}\n", control.address()))?;
+    }
     terminal.text("Ctrl-C stops it\n")?;
     let spin = std::thread::available_parallelism().is_ok_and(|n| n.get() >= CORES_TO_SPIN);
-    let options = ServeOptions { export, speed: args.speed, spin };
+    let monitor = Monitor::new(&drive, log);
     let mut engine = Engine::new(drive);
-    let log = args.log.as_deref().map(|path| begin_log(path, args, &resolved, (bytes, aged))).transpose()?;
-    if let Some(log) = &log {
-        let log = Arc::clone(log);
-        engine.logged(Box::new(move |event| log.lock().unwrap_or_else(PoisonError::into_inner).note(&event)));
-    }
+    let told = monitor.clone();
+    engine.logged(Box::new(move |event| told.note(event)));
+    let options = ServeOptions { export, speed: args.speed, spin };
     let mut server = Server::new(engine, listeners, options);
-    let ran = server.run(&interrupted, &mut |_| {});
+    let stopped = AtomicBool::new(false);
+    let ran = server.run(&|| stopped.load(Ordering::Relaxed) || interrupted(), &mut |server| {
+        monitor.gauge(server.engine().drive());
+        while let Some(asked) = control.as_ref().and_then(Control::next) {
+            answer(asked, args, &monitor, server, &stopped);
+        }
+    });
     ran.map_err(|e| CliError::Failed(format!("waiting for clients: {e}")))?;
-    terminal.text(&served_text(&server))?;
-    let mut engine = server.into_engine();
-    let at = engine.stop();
-    let Some(log) = log else { return Ok(()) };
-    let logged = std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner));
-    let path = logged.end(at)?;
-    terminal.text(&format!("written to {path}; `tailcut run --replay {path}` replays it\n"))
+    let at = server.engine_mut().stop();
+    terminal.text(&served_text(&server, &monitor, args))?;
+    end_log(args, &monitor, at, terminal)
 }
 
-/// The log of a server, and the digest of what has completed.
-#[derive(Default)]
-struct Log {
-    writer: Option<LogWriter>,
-    digest: Digest,
-    path: String,
-    failed: Option<LogError>,
+/// Answer a question of the control socket.
+fn answer(asked: Asked, args: &ServeArgs, monitor: &Monitor, server: &Server, stopped: &AtomicBool) {
+    let answer = match (asked.changes, asked.path.as_str()) {
+        (false, "/") => Answer::ok("text/html; charset=utf-8", PAGE),
+        (false, "/summary.json") => Answer::ok("application/json", monitor.summary(args, server).to_json()),
+        (false, "/live.json") => Answer::ok("application/json", live_json(server)),
+        (false, "/metrics") => Answer::ok("text/plain; version=0.0.4", metrics(args, monitor, server)),
+        (true, "/stop") => {
+            stopped.store(true, Ordering::Relaxed);
+            Answer::ok("text/plain; charset=utf-8", "stops\n")
+        }
+        _ => Answer::failed(404, "there are GET /, /summary.json, /live.json and /metrics, and POST /stop"),
+    };
+    asked.answer(answer);
 }
 
-impl Log {
-    fn note(&mut self, event: &Event) {
-        match *event {
-            Event::Completed { index, at, status } => self.digest.push(index, at.0, status),
-            Event::Submitted { at, wanted, command } => {
-                let written = self.writer.as_mut().map(|writer| writer.command(at, wanted, &command));
-                if let Some(Err(e)) = written {
-                    // The drive is served on; the error is told in the end.
-                    self.failed = Some(e);
-                    self.writer = None;
-                }
-            }
+/// What the summary does not have: the clients, and the lateness of answers in ns.
+fn live_json(server: &Server) -> String {
+    let (served, late) = (server.served(), server.lateness());
+    let at = |percent| late.percentile(percent);
+    serde_json::json!({
+        "connections": served.connections,
+        "broken_connections": served.broken,
+        "requests": served.requests,
+        "failed_requests": served.failed,
+        "outstanding": server.engine().outstanding(),
+        "seconds": server.seconds(),
+        "lateness_ns": { "p50": at(50.0), "p99": at(99.0), "p99.9": at(99.9), "max": late.max() },
+    })
+    .to_string()
+}
+
+/// The metrics, in the text format of Prometheus.
+fn metrics(args: &ServeArgs, monitor: &Monitor, server: &Server) -> String {
+    let summary = monitor.summary(args, server);
+    let scheme = &summary.schemes[0];
+    let mut out = String::new();
+    let mut family = |name: &str, kind: &str, help: &str, values: Vec<(String, f64)>| {
+        let _ = writeln!(out, "# HELP tailcut_{name} {help}\n# TYPE tailcut_{name} {kind}");
+        for (labels, value) in values {
+            let _ = writeln!(out, "tailcut_{name}{labels} {value}");
+        }
+    };
+    let ops = || HostOp::ALL.into_iter().map(|op| (op.name(), scheme.side(op)));
+    let by_op = |value: &dyn Fn(&tailcut_report::summary::OpSummary) -> f64| {
+        ops().map(|(op, side)| (format!("{{op=\"{op}\"}}"), value(side))).collect::<Vec<_>>()
+    };
+    family(
+        "requests_total",
+        "counter",
+        "Commands that the drive has completed.",
+        by_op(&|s| s.total_ios as f64),
+    );
+    let mut latency = Vec::new();
+    for (op, side) in ops().filter(|(_, side)| side.total_ios > 0) {
+        for (percent, ns) in side.lat_ns.percentile.iter() {
+            let share: f64 = percent.parse::<f64>().unwrap_or(0.0) / 100.0;
+            latency.push((format!("{{op=\"{op}\",quantile=\"{share}\"}}"), *ns as f64 / 1e9));
         }
     }
+    family(
+        "latency_seconds",
+        "gauge",
+        "Latency of the drive's commands since the start, by quantile.",
+        latency,
+    );
+    let programs =
+        scheme.programs.iter().map(|(class, n)| (format!("{{class=\"{class}\"}}"), *n as f64)).collect();
+    family("programmed_units_total", "counter", "Mapping units programmed.", programs);
+    let plain = |value: f64| vec![(String::new(), value)];
+    family("erased_blocks_total", "counter", "Blocks erased.", plain(scheme.erases.unwrap_or(0) as f64));
+    let levels = server.engine().drive().gauges();
+    family("free_extents", "gauge", "Extents that are free.", plain(levels.free_extents as f64));
+    family("buffer_fill", "gauge", "Filled share of the write buffer.", plain(levels.buffer_fill));
+    family("outstanding", "gauge", "Requests under way.", plain(server.engine().outstanding() as f64));
+    let late = server.lateness();
+    let quantiles = [(50.0, "0.5"), (99.0, "0.99"), (99.9, "0.999")];
+    let late = quantiles
+        .map(|(percent, q)| (format!("{{quantile=\"{q}\"}}"), late.percentile(percent) as f64 / 1e9));
+    family("lateness_seconds", "gauge", "How late answers were by the clock.", late.to_vec());
+    out
+}
 
-    fn end(self, at: SimTime) -> Result<String, CliError> {
-        let ended = match (self.failed, self.writer) {
-            (Some(e), _) => Err(e),
-            (None, Some(writer)) => writer.end(at, self.digest.value(), self.digest.count()),
-            (None, None) => Ok(()),
-        };
-        ended.map_err(|e| CliError::Failed(e.to_string())).map(|()| self.path)
-    }
+/// Fill the drive and overwrite it until it is steady.
+fn age(drive: &mut Drive<(), InMemory>, filled: u64, terminal: Terminal) -> Result<(), CliError> {
+    terminal.text("ages the drive\n")?;
+    let unit = drive.dimensions().unit_bytes as u32;
+    drive.fill(filled);
+    drive.overwrite_uniform(Until::Steady, &(0..filled), unit, &mut |_| !interrupted());
+    drive.reset_counters();
+    if interrupted() { Err(CliError::Failed("interrupted while the drive was aged".into())) } else { Ok(()) }
 }
 
 fn begin_log(
@@ -111,7 +189,7 @@ fn begin_log(
     args: &ServeArgs,
     resolved: &Resolved,
     (capacity, aged): (u64, u64),
-) -> Result<Arc<Mutex<Log>>, CliError> {
+) -> Result<LogWriter, CliError> {
     let header = LogHeader {
         tailcut: env!("CARGO_PKG_VERSION").to_string(),
         model_version: MODEL_VERSION,
@@ -122,26 +200,30 @@ fn begin_log(
         aged,
         config: resolved.toml.clone(),
     };
-    let writer = LogWriter::create(path, &header).map_err(|e| CliError::Input(format!("--log: {e}")))?;
-    let log = Log { writer: Some(writer), path: path.display().to_string(), ..Log::default() };
-    Ok(Arc::new(Mutex::new(log)))
+    LogWriter::create(path, &header).map_err(|e| CliError::Input(format!("--log: {e}")))
 }
 
-/// Fill the drive and overwrite it until it is steady. Returns the bytes filled.
-fn age(drive: &mut Drive<(), InMemory>, fill: f64, terminal: Terminal) -> Result<u64, CliError> {
-    terminal.text("ages the drive\n")?;
-    let unit = drive.dimensions().unit_bytes;
-    let filled = (drive.host_bytes() as f64 * fill) as u64 / unit * unit;
-    drive.fill(filled);
-    drive.overwrite_uniform(Until::Steady, &(0..filled), unit as u32, &mut |_| !interrupted());
-    if interrupted() {
-        Err(CliError::Failed("interrupted while the drive was aged".into()))
-    } else {
-        Ok(filled)
+fn end_log(
+    args: &ServeArgs,
+    monitor: &Monitor,
+    at: tailcut_units::SimTime,
+    terminal: Terminal,
+) -> Result<(), CliError> {
+    let Some(path) = args.log.as_ref().map(|path| path.display()) else { return Ok(()) };
+    let (digest, completions) = monitor.digest();
+    let (log, failed) = {
+        let mut m = monitor.measures();
+        (m.log.take(), m.log_failed.take())
+    };
+    if let Some(e) = failed {
+        return Err(CliError::Failed(format!("the log ends early: {e}")));
     }
+    let ended = log.map_or(Ok(()), |log| log.end(at, digest, completions));
+    ended.map_err(|e| CliError::Failed(e.to_string()))?;
+    terminal.text(&format!("written to {path}; `tailcut run --replay {path}` replays it\n"))
 }
 
-fn served_text(server: &Server) -> String {
+fn served_text(server: &Server, monitor: &Monitor, args: &ServeArgs) -> String {
     let (served, late) = (server.served(), server.lateness());
     let mut text = format!(
         "\n{} requests of {} connections, {} failed\n",
@@ -156,15 +238,42 @@ fn served_text(server: &Server) -> String {
             served.broken
         );
     }
-    if late.completions() > 0 {
-        let at = |percent| human_time(Span(late.percentile(percent)));
-        text += &format!(
-            "answers were late by {} (p50), {} (p99), {} (p99.9), {} at most\n",
-            at(50.0),
-            at(99.0),
-            at(99.9),
-            human_time(Span(late.max()))
-        );
+    if late.completions() == 0 {
+        return text;
     }
-    text
+    let at = |percent| human_time(Span(late.percentile(percent)));
+    text += &format!(
+        "answers were late by {} (p50), {} (p99), {} (p99.9), {} at most\n",
+        at(50.0),
+        at(99.0),
+        at(99.9),
+        human_time(Span(late.max()))
+    );
+    let schemes = monitor.summary(args, server).schemes;
+    text += &lateness_spoils(server, &schemes[0]);
+    text + &format!("\n{}\n{}", tables::comparison(&schemes), tables::blame(&schemes))
+}
+
+/// The share of a percentile from which on lateness spoils what a client has measured.
+const SPOILT: f64 = 0.1;
+
+/// A sentence if what clients have measured is not the latency of the drive.
+fn lateness_spoils(server: &Server, scheme: &tailcut_report::summary::Scheme) -> String {
+    let late = server.lateness();
+    let spoilt = |percent: f64| {
+        let key = tailcut_stats::percentile::key(percent);
+        let of = |op| scheme.side(op).lat_ns.percentile.get(&key).copied().unwrap_or(0);
+        let drive = of(HostOp::Read).max(of(HostOp::Write));
+        late.percentile(percent) as f64 > SPOILT * drive as f64
+    };
+    let which: Vec<String> =
+        [50.0, 99.0, 99.9].into_iter().filter(|&p| spoilt(p)).map(|p| format!("p{p}")).collect();
+    if which.is_empty() {
+        return String::new();
+    }
+    format!(
+        "INVALID for clients: {} of lateness is more than {:.0} % of the drive's own; the figures below are the drive's\n",
+        which.join(", "),
+        100.0 * SPOILT
+    )
 }

@@ -1,22 +1,31 @@
-//! A client of the protocol that is independent of the server's code.
+//! A client of the NBD protocol that is independent of the server's code.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
+/// Read.
 pub const READ: u16 = 0;
+/// Write.
 pub const WRITE: u16 = 1;
+/// End the session.
 pub const DISCONNECT: u16 = 2;
+/// Make completed writes durable.
 pub const FLUSH: u16 = 3;
+/// Declare a range unused.
 pub const TRIM: u16 = 4;
+/// Make a range zero.
 pub const WRITE_ZEROES: u16 = 6;
+/// Describe a range.
 pub const BLOCK_STATUS: u16 = 7;
 
 /// One connection.
 pub struct Client {
     stream: UnixStream,
     structured: bool,
+    /// Bytes of the export.
     pub size: u64,
+    /// Its flags.
     pub flags: u16,
     next: u64,
 }
@@ -24,8 +33,11 @@ pub struct Client {
 /// The answer to a request.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Answer {
+    /// The number of the request.
     pub cookie: u64,
+    /// 0, or the error.
     pub error: u32,
+    /// The data of a read.
     pub data: Vec<u8>,
 }
 

@@ -1,0 +1,155 @@
+//! What a server has measured so far: latencies with their causes, the log, and the digest.
+
+use crate::args::serve::ServeArgs;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tailcut_core::device::{InMemory, Usage};
+use tailcut_core::drive::Drive;
+use tailcut_live::{Event, Server};
+use tailcut_report::summary::{Gc, SCHEMA, Scheme, Workload};
+use tailcut_report::{DeviceCounters, Ordered, SchemeFacts, Summary};
+use tailcut_sim::MODEL_VERSION;
+use tailcut_sim::measure::gauges;
+use tailcut_stats::{Digest, Recorder, RecorderOptions, Sample};
+use tailcut_units::{HostOp, SimTime};
+use tailcut_workload::log::{LogError, LogWriter};
+
+/// The name of the only job.
+const JOB: &str = "served";
+
+/// What is measured, shared with the engine that reports it.
+#[derive(Clone)]
+pub struct Monitor(Arc<Mutex<Measures>>);
+
+/// The measures of a server.
+pub struct Measures {
+    recorder: Recorder,
+    digest: Digest,
+    usage_from: Usage,
+    /// The log, until it fails.
+    pub log: Option<LogWriter>,
+    /// Why it has failed.
+    pub log_failed: Option<LogError>,
+}
+
+impl Monitor {
+    /// Measure a drive from now on.
+    pub fn new(drive: &Drive<(), InMemory>, log: Option<LogWriter>) -> Monitor {
+        let options = RecorderOptions { start: drive.now(), ..RecorderOptions::default() };
+        let recorder = Recorder::new(&[JOB.to_string()], options);
+        let usage_from = drive.usage();
+        let measures = Measures { recorder, digest: Digest::new(), usage_from, log, log_failed: None };
+        Monitor(Arc::new(Mutex::new(measures)))
+    }
+
+    /// The measures.
+    pub fn measures(&self) -> MutexGuard<'_, Measures> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Take an event of the drive.
+    pub fn note(&self, event: &Event<'_>) {
+        let mut m = self.measures();
+        match event {
+            Event::Completed(c) => {
+                m.digest.push(c.index, c.completed.0, c.status);
+                m.recorder.record(&Sample {
+                    index: c.index,
+                    job: 0,
+                    op: c.command.op,
+                    offset: c.command.offset,
+                    bytes: c.command.bytes,
+                    arrived: c.arrived,
+                    completed: c.completed,
+                    status: c.status,
+                    ledger: c.ledger,
+                });
+            }
+            Event::Submitted { at, wanted, command } => {
+                if let Some(Err(e)) = m.log.as_mut().map(|log| log.command(*at, *wanted, command)) {
+                    // The drive is served on; the error is told in the end.
+                    (m.log, m.log_failed) = (None, Some(e));
+                }
+            }
+        }
+    }
+
+    /// Note the levels of the drive at the ends of intervals.
+    pub fn gauge(&self, drive: &Drive<(), InMemory>) {
+        let mut m = self.measures();
+        if drive.now() >= m.recorder.interval_end() {
+            let gauges = gauges(drive, &m.usage_from);
+            m.recorder.gauge(drive.now(), &gauges);
+        }
+    }
+
+    /// The digest of all completions, and their number.
+    pub fn digest(&self) -> (u64, u64) {
+        let m = self.measures();
+        (m.digest.value(), m.digest.count())
+    }
+
+    /// The summary of what was served up to now, in the form of a run's.
+    pub fn summary(&self, args: &ServeArgs, server: &Server) -> Summary {
+        let drive = server.engine().drive();
+        let (recorder, digest) = {
+            let m = self.measures();
+            (m.recorder.clone(), m.digest.value())
+        };
+        let end = drive.now().max(SimTime(1));
+        let measured = recorder.finish(end, |_| {});
+        let facts = SchemeFacts {
+            name: args.scheme.clone(),
+            digest: format!("{digest:016x}"),
+            wall_seconds: server.seconds(),
+            cpu_seconds: 0.0,
+            peak_rss_bytes: None,
+            precondition: None,
+            load: None,
+        };
+        let scheme = Scheme::new(facts, &measured, Some(&counters(drive)));
+        let of = |op: HostOp| scheme.side(op).total_ios;
+        let (reads, writes) = (of(HostOp::Read), of(HostOp::Write));
+        let workload = Workload {
+            source: JOB.to_string(),
+            requests: HostOp::ALL.into_iter().map(of).sum(),
+            read_fraction: reads as f64 / (reads + writes).max(1) as f64,
+            ..Workload::default()
+        };
+        Summary {
+            tailcut: env!("CARGO_PKG_VERSION").to_string(),
+            schema: SCHEMA,
+            model_version: MODEL_VERSION,
+            seed: args.seed,
+            partial: false,
+            device: args.device.clone(),
+            host_capacity_bytes: drive.host_bytes(),
+            workload,
+            warnings: Vec::new(),
+            schemes: vec![scheme],
+        }
+    }
+}
+
+/// The counters of the drive that the summary of a server has.
+fn counters(drive: &Drive<(), InMemory>) -> DeviceCounters {
+    let c = drive.counters();
+    let programs = [
+        ("user", c.programs_user),
+        ("gc", c.programs_gc),
+        ("parity", c.programs_parity),
+        ("wear", c.programs_wear),
+        ("refresh", c.programs_refresh),
+        ("pad", c.programs_pad),
+        ("metadata", c.programs_metadata),
+        ("failed", c.programs_failed),
+    ];
+    let own = |(class, n): (&str, u64)| (n > 0 || class == "user").then(|| (class.to_string(), n));
+    let blocks = u64::from(drive.dimensions().blocks_per_extent);
+    DeviceCounters {
+        programs: Ordered(programs.into_iter().filter_map(own).collect()),
+        gc: Some(Gc { collections: c.collections, ..Gc::default() }),
+        erases: Some(c.erases * blocks - c.blocks_spared),
+        energy_mj: Some(drive.energy_mj().0),
+        ..DeviceCounters::default()
+    }
+}

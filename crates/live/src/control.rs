@@ -1,0 +1,319 @@
+//! What a person or a program asks of a running server: HTTP on a Unix socket or on loopback.
+//!
+//! A thread takes requests one after another and hands them to the server's loop, which answers between two wake-ups. A
+//! client that is slow or wrong keeps nobody waiting but the next client of the control socket.
+
+use crate::listen::{ListenError, make_way};
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::time::Duration;
+
+/// The longest head of a request, in bytes.
+const HEAD_MAX: usize = 8 << 10;
+/// The most header fields of a request.
+const FIELDS_MAX: usize = 32;
+/// How long a client may take to send its request, and to take the answer.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long the server's loop may take to answer.
+const ANSWER: Duration = Duration::from_secs(10);
+
+/// An address for control: `unix:PATH` or `http://HOST:PORT`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ControlAddress {
+    /// A Unix socket.
+    Unix(PathBuf),
+    /// A host and a port; loopback only.
+    Http(String, u16),
+}
+
+impl FromStr for ControlAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ControlAddress, String> {
+        let wrong = || format!("`{text}`: an address for control is `unix:PATH` or `http://HOST:PORT`");
+        if let Some(path) = text.strip_prefix("unix:").filter(|path| !path.is_empty()) {
+            return Ok(ControlAddress::Unix(PathBuf::from(path)));
+        }
+        let rest = text.strip_prefix("http://").ok_or_else(wrong)?.trim_end_matches('/');
+        let (host, port) = rest.rsplit_once(':').ok_or_else(wrong)?;
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        match port.parse() {
+            Ok(port) if !host.is_empty() => Ok(ControlAddress::Http(host.to_string(), port)),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl fmt::Display for ControlAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ControlAddress::Unix(path) => write!(f, "unix:{}", path.display()),
+            ControlAddress::Http(host, port) => write!(f, "http://{host}:{port}"),
+        }
+    }
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The status of HTTP.
+    pub status: u16,
+    /// The type of the body.
+    pub kind: &'static str,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// A page or data.
+    pub fn ok(kind: &'static str, body: impl Into<Vec<u8>>) -> Answer {
+        Answer { status: 200, kind, body: body.into() }
+    }
+
+    /// A failure, with a sentence.
+    pub fn failed(status: u16, text: &str) -> Answer {
+        Answer { status, kind: "text/plain; charset=utf-8", body: format!("{text}\n").into_bytes() }
+    }
+}
+
+/// A question.
+#[derive(Debug)]
+pub struct Asked {
+    /// It changes something (`POST`).
+    pub changes: bool,
+    /// The path, without a query.
+    pub path: String,
+    answer: SyncSender<Answer>,
+}
+
+impl Asked {
+    /// Answer it.
+    pub fn answer(self, answer: Answer) {
+        // A client that has left needs no answer.
+        let _ = self.answer.try_send(answer);
+    }
+}
+
+/// The server's side of its control socket.
+pub struct Control {
+    asked: Receiver<Asked>,
+    address: String,
+    socket: Option<PathBuf>,
+}
+
+impl Control {
+    /// Listen at an address, in a thread that ends with the program.
+    ///
+    /// # Errors
+    /// The address is not loopback, is in use, or the system refuses it.
+    pub fn listen(address: &ControlAddress) -> Result<Control, ListenError> {
+        let system = |source| ListenError::System { address: address.to_string(), source };
+        let (asks, asked) = sync_channel(16);
+        let mut control = Control { asked, address: address.to_string(), socket: None };
+        match address {
+            ControlAddress::Unix(path) => {
+                make_way(path)?;
+                let listener = UnixListener::bind(path).map_err(system)?;
+                control.socket = Some(path.clone());
+                std::thread::spawn(move || {
+                    for stream in listener.incoming().flatten() {
+                        let set = stream.set_read_timeout(Some(PATIENCE));
+                        if set.and_then(|()| stream.set_write_timeout(Some(PATIENCE))).is_ok() {
+                            serve(&stream, &asks, None);
+                        }
+                    }
+                });
+            }
+            ControlAddress::Http(host, port) => {
+                let all: Vec<SocketAddr> =
+                    (host.as_str(), *port).to_socket_addrs().map_err(system)?.collect();
+                if let Some(&address) = all.iter().find(|a| !a.ip().is_loopback()) {
+                    return Err(ListenError::RemoteControl { address });
+                }
+                let listener = TcpListener::bind(&all[..]).map_err(system)?;
+                let own = listener.local_addr().map_err(system)?;
+                control.address = format!("http://{own}/");
+                std::thread::spawn(move || {
+                    for stream in listener.incoming().flatten() {
+                        let set = stream.set_read_timeout(Some(PATIENCE));
+                        if set.and_then(|()| stream.set_write_timeout(Some(PATIENCE))).is_ok() {
+                            serve(&stream, &asks, Some(own.port()));
+                        }
+                    }
+                });
+            }
+        }
+        Ok(control)
+    }
+
+    /// Its address, as clients write it.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The next question, if there is one.
+    pub fn next(&self) -> Option<Asked> {
+        match self.asked.try_recv() {
+            Ok(asked) => Some(asked),
+            Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
+        }
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        if let Some(path) = &self.socket {
+            // An error leaves a socket without a server, which the next one replaces.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// Take one request and answer it. An error ends the connection.
+fn serve<S>(stream: &S, asks: &SyncSender<Asked>, port: Option<u16>)
+where
+    for<'a> &'a S: Read + Write,
+{
+    let answer = match read_request(&mut &*stream, port) {
+        Ok(Some((changes, path))) => {
+            let (answer, answered) = sync_channel(1);
+            match asks.send(Asked { changes, path, answer }) {
+                Ok(()) => answered
+                    .recv_timeout(ANSWER)
+                    .unwrap_or_else(|_| Answer::failed(503, "the server does not answer")),
+                Err(_) => Answer::failed(503, "the server has stopped"),
+            }
+        }
+        Ok(None) => {
+            Answer::failed(400, "not a request that is understood: GET or POST and a path, by HTTP/1.1")
+        }
+        Err(_) => return,
+    };
+    let reason = if answer.status == 200 { "OK" } else { "Error" };
+    let head = format!(
+        "HTTP/1.1 {} {reason}\r\nContent-Type: {}\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
+         X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n",
+        answer.status,
+        answer.kind,
+        answer.body.len()
+    );
+    let mut to = stream;
+    // A client that has left needs no answer.
+    let _ = to.write_all(head.as_bytes()).and_then(|()| to.write_all(&answer.body));
+}
+
+/// Whether a request changes something, and its path; `None` if it is not understood. `port` is that of a TCP socket:
+/// a page of another site, which reaches loopback through a browser, must not be served.
+fn read_request(from: &mut impl Read, port: Option<u16>) -> io::Result<Option<(bool, String)>> {
+    let mut head = Vec::new();
+    let mut chunk = [0; 1024];
+    loop {
+        let count = from.read(&mut chunk)?;
+        if count == 0 {
+            return Ok(None);
+        }
+        head.extend_from_slice(&chunk[..count]);
+        let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
+        let mut request = httparse::Request::new(&mut fields);
+        match request.parse(&head) {
+            Ok(httparse::Status::Complete(_)) => return Ok(understood(&request, port)),
+            Ok(httparse::Status::Partial) if head.len() < HEAD_MAX => {}
+            _ => return Ok(None),
+        }
+    }
+}
+
+fn understood(request: &httparse::Request<'_, '_>, port: Option<u16>) -> Option<(bool, String)> {
+    let changes = match request.method? {
+        "GET" => false,
+        "POST" => true,
+        _ => return None,
+    };
+    if let Some(port) = port {
+        let field = |name: &str| {
+            let of = |h: &&httparse::Header| h.name.eq_ignore_ascii_case(name);
+            request.headers.iter().find(of).map(|h| String::from_utf8_lossy(h.value).into_owned())
+        };
+        let own = ["localhost", "127.0.0.1", "[::1]"].map(|host| format!("{host}:{port}"));
+        let host = field("host")?;
+        let origin = field("origin");
+        let is_own = |origin: &String| own.iter().any(|own| *origin == format!("http://{own}"));
+        if !own.contains(&host) || changes && !origin.as_ref().is_none_or(is_own) {
+            return None;
+        }
+    }
+    let path = request.path?.split('?').next().unwrap_or_default();
+    Some((changes, path.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str, port: Option<u16>) -> Option<(bool, String)> {
+        read_request(&mut text.as_bytes(), port).unwrap()
+    }
+
+    #[test]
+    fn requests_are_read() {
+        assert_eq!(parsed("GET /metrics?x=1 HTTP/1.1\r\n\r\n", None), Some((false, "/metrics".into())));
+        assert_eq!(parsed("POST /stop HTTP/1.1\r\nHost: a\r\n\r\n", None), Some((true, "/stop".into())));
+        for text in ["DELETE / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\n", "\u{1}\u{2}\r\n\r\n", ""] {
+            assert_eq!(parsed(text, None), None, "{text:?}");
+        }
+        let endless = format!("GET / HTTP/1.1\r\nA: {}", "a".repeat(100_000));
+        assert_eq!(parsed(&endless, None), None);
+        let many = format!("GET / HTTP/1.1\r\n{}\r\n", "A: b\r\n".repeat(40));
+        assert_eq!(parsed(&many, None), None);
+    }
+
+    #[test]
+    fn a_page_of_another_site_is_not_served() {
+        let of = |host: &str, more: &str| {
+            parsed(&format!("POST / HTTP/1.1\r\nHost: {host}\r\n{more}\r\n"), Some(8080))
+        };
+        assert!(of("127.0.0.1:8080", "").is_some());
+        assert!(of("localhost:8080", "Origin: http://localhost:8080\r\n").is_some());
+        assert!(of("rebound.example:8080", "").is_none());
+        assert!(of("127.0.0.1:8080", "Origin: http://evil.example\r\n").is_none());
+        assert!(parsed("GET / HTTP/1.1\r\n\r\n", Some(8080)).is_none(), "no host");
+    }
+
+    #[test]
+    fn addresses_are_read() {
+        assert_eq!("unix:/a".parse(), Ok(ControlAddress::Unix("/a".into())));
+        assert_eq!("http://[::1]:80/".parse(), Ok(ControlAddress::Http("::1".into(), 80)));
+        for text in ["unix:", "http://host", "/a", "http://:1"] {
+            assert!(text.parse::<ControlAddress>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn questions_reach_the_loop() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("control");
+        let control = Control::listen(&ControlAddress::Unix(path.clone())).unwrap();
+        let client = std::thread::spawn(move || {
+            let mut stream = std::os::unix::net::UnixStream::connect(path).unwrap();
+            stream.write_all(b"GET /x HTTP/1.1\r\n\r\n").unwrap();
+            let mut text = String::new();
+            stream.read_to_string(&mut text).unwrap();
+            text
+        });
+        let asked = loop {
+            match control.next() {
+                Some(asked) => break asked,
+                None => std::thread::sleep(Duration::from_millis(1)),
+            }
+        };
+        assert_eq!((asked.changes, asked.path.as_str()), (false, "/x"));
+        asked.answer(Answer::ok("text/plain", "yes"));
+        let text = client.join().unwrap();
+        assert!(text.starts_with("HTTP/1.1 200 OK\r\n") && text.ends_with("\r\n\r\nyes"), "{text}");
+    }
+}
