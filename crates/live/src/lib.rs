@@ -2,6 +2,7 @@
 //!
 //! - [`engine`]: the drive with its bytes, behind requests of any length. No clock, no socket.
 //! - [`nbd`]: the NBD protocol, without sockets.
+//! - [`fuse`]: the drive as a file, and [`port`]: how such front ends reach the server's thread.
 //! - [`listen`]: where clients connect.
 //! - [`server`]: one thread that owns a drive and its sockets; the only user of [`clock`].
 //! - [`control`]: questions to a running server, by HTTP.
@@ -13,9 +14,12 @@
 pub mod clock;
 pub mod control;
 pub mod engine;
+#[cfg(target_os = "linux")]
+pub mod fuse;
 pub mod lateness;
 pub mod listen;
 pub mod nbd;
+pub mod port;
 pub mod server;
 
 pub use control::{Answer, Asked, Control, ControlAddress};
@@ -23,4 +27,5 @@ pub use engine::{Ended, Engine, Event};
 pub use lateness::Lateness;
 pub use listen::{Address, ListenError, Listener};
 pub use nbd::Export;
+pub use port::Port;
 pub use server::{ServeOptions, Served, Server};

@@ -12,20 +12,25 @@ use std::str::FromStr;
 /// The port of NBD.
 const PORT: u16 = 10809;
 
-/// An address to listen on: `nbd+unix:PATH` or `nbd://HOST[:PORT]`.
+/// An address to listen on: `nbd+unix:PATH`, `nbd://HOST[:PORT]` or `fuse:DIR`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// A Unix socket.
     Unix(PathBuf),
     /// A host and a port.
     Tcp(String, u16),
+    /// A folder in which the drive is a file.
+    Fuse(PathBuf),
 }
 
 impl FromStr for Address {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Address, String> {
-        const FORM: &str = "an address is `nbd+unix:PATH` or `nbd://HOST[:PORT]`";
+        const FORM: &str = "an address is `nbd+unix:PATH`, `nbd://HOST[:PORT]` or `fuse:DIR`";
+        if let Some(folder) = text.strip_prefix("fuse:").filter(|folder| !folder.is_empty()) {
+            return Ok(Address::Fuse(PathBuf::from(folder)));
+        }
         if let Some(path) = text.strip_prefix("nbd+unix:") {
             // The form of NBD's own URIs: nbd+unix:///export?socket=PATH.
             let path = path.split_once("socket=").map_or(path, |(_, path)| path);
@@ -55,6 +60,7 @@ impl FromStr for Address {
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Address::Fuse(folder) => write!(f, "fuse:{}", folder.display()),
             Address::Unix(path) => write!(f, "nbd+unix:///?socket={}", path.display()),
             Address::Tcp(host, port) if host.contains(':') => write!(f, "nbd://[{host}]:{port}"),
             Address::Tcp(host, port) => write!(f, "nbd://{host}:{port}"),
@@ -111,7 +117,7 @@ pub enum Listener {
 }
 
 impl Listener {
-    /// Listen at an address.
+    /// Listen at an address of sockets.
     ///
     /// # Errors
     /// The address is remote without `allow_remote`; it is in use; the system refuses it.
@@ -121,6 +127,7 @@ impl Listener {
             _ => ListenError::System { address: address.to_string(), source },
         };
         match address {
+            Address::Fuse(_) => Err(system(io::Error::from(io::ErrorKind::Unsupported))),
             Address::Unix(path) => {
                 make_way(path)?;
                 let listener = UnixListener::bind(path).map_err(system)?;
@@ -255,6 +262,7 @@ mod tests {
             ("nbd://127.0.0.1:99/", Address::Tcp("127.0.0.1".into(), 99)),
             ("nbd://[::1]:99", Address::Tcp("::1".into(), 99)),
             ("nbd://[::1]", Address::Tcp("::1".into(), 10809)),
+            ("fuse:/mnt/d", Address::Fuse("/mnt/d".into())),
         ] {
             let address: Address = text.parse().unwrap();
             assert_eq!(address, wanted, "{text}");

@@ -8,7 +8,9 @@ use crate::engine::{Ended, Engine};
 use crate::lateness::Lateness;
 use crate::listen::{Listener, Stream};
 use crate::nbd::{Export, Session};
+use crate::port::{Done, Inbox, Port};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::Duration;
 use tailcut_core::device::Observer;
@@ -22,6 +24,8 @@ const READ: usize = 256 << 10;
 const DOZE: Duration = Duration::from_millis(50);
 /// Within this time of a deadline the thread does not sleep, if it may spin.
 const SPIN: Duration = Duration::from_micros(60);
+/// Numbers of requests of a port begin here, above those of all connections.
+const OF_PORT: u64 = 1 << 63;
 /// How long a server that stops waits for requests under way.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -70,6 +74,10 @@ pub struct Server<O: Observer = ()> {
     served: Served,
     lateness: Lateness,
     scratch: Vec<u8>,
+    /// Front ends of this process, and what is called when their requests end, by number.
+    inbox: Option<Inbox>,
+    asked: HashMap<u64, Done>,
+    next_asked: u64,
 }
 
 impl<O: Observer> Server<O> {
@@ -85,7 +93,20 @@ impl<O: Observer> Server<O> {
             served: Served::default(),
             lateness: Lateness::default(),
             scratch: vec![0; READ],
+            inbox: None,
+            asked: HashMap::new(),
+            next_asked: OF_PORT,
         }
+    }
+
+    /// A port for another front end of this process. There is one.
+    ///
+    /// # Errors
+    /// The system has no sockets left.
+    pub fn port(&mut self) -> io::Result<Port> {
+        let (port, inbox) = Inbox::new()?;
+        self.inbox = Some(inbox);
+        Ok(port)
     }
 
     /// What was served so far.
@@ -139,6 +160,7 @@ impl<O: Observer> Server<O> {
         for place in ready {
             self.read(place);
         }
+        self.take_asked();
         if self.connections.iter().flatten().count() < MOST_CONNECTIONS {
             self.accept();
         }
@@ -169,6 +191,9 @@ impl<O: Observer> Server<O> {
         let Ended { client, request, data, error, .. } = ended;
         self.served.requests += 1;
         self.served.failed += u64::from(error.is_some());
+        if let Some(done) = self.asked.remove(&client) {
+            return done(error.map_or(Ok(data), Err));
+        }
         let of = |c: &&mut Connection| c.number == client;
         let Some(connection) = self.connections.iter_mut().flatten().find(of) else { return };
         match error {
@@ -185,6 +210,8 @@ impl<O: Observer> Server<O> {
     fn wait(&mut self) -> io::Result<Vec<usize>> {
         let mut places = Vec::with_capacity(self.connections.len());
         let mut fds: Vec<PollFd> = self.listeners.iter().map(|l| PollFd::new(l, PollFlags::IN)).collect();
+        fds.extend(self.inbox.iter().map(|inbox| PollFd::new(inbox, PollFlags::IN)));
+        let others = fds.len();
         for (place, connection) in self.connections.iter().enumerate() {
             let Some(c) = connection else { continue };
             let mut wanted = PollFlags::empty();
@@ -209,7 +236,7 @@ impl<O: Observer> Server<O> {
             Err(e) => return Err(e.into()),
         }
         let some = PollFlags::IN | PollFlags::HUP | PollFlags::ERR;
-        let fds = fds[self.listeners.len()..].iter();
+        let fds = fds[others..].iter();
         Ok(places
             .into_iter()
             .zip(fds)
@@ -228,6 +255,19 @@ impl<O: Observer> Server<O> {
                 Some(place) => *place = Some(new),
                 None => self.connections.push(Some(new)),
             }
+        }
+    }
+
+    /// Take what the other front ends of this process ask.
+    fn take_asked(&mut self) {
+        let Some(inbox) = &self.inbox else { return };
+        inbox.calm();
+        while let Some((request, done)) = self.inbox.as_ref().and_then(Inbox::next) {
+            let now = self.clock.now();
+            self.engine.advance(now);
+            self.asked.insert(self.next_asked, done);
+            self.engine.take(now, self.next_asked, request);
+            self.next_asked += 1;
         }
     }
 

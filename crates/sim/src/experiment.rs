@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Capacity, ConfigProblem};
 use tailcut_core::drive::Drive;
-use tailcut_units::quantity::human_bytes;
+use tailcut_units::quantity::{format_fraction, human_bytes};
 use tailcut_units::{SimTime, Span};
 use tailcut_workload::trace::TraceCounts;
 use tailcut_workload::{JobInfo, Source, StreamError, Workload, WorkloadError, WorkloadSpec};
@@ -197,6 +197,12 @@ impl Experiment<'_> {
         }
         self.fits_memory(largest)?;
         let fill = self.schemes.iter().map(|s| s.config.age.fill).fold(1.0, f64::min);
+        if self.workload.trace().is_some() && self.schemes.iter().any(|s| s.config.age.fill != fill) {
+            warnings.push(format!(
+                "the schemes differ in age.fill: all are filled as the smallest says, to {}",
+                format_fraction(fill)
+            ));
+        }
         let trace_region = (capacity as f64 * fill) as u64 / 4096 * 4096;
         let workload = self.workload.open(capacity, trace_region, self.seed)?;
         let filled = workload.region().end.min(capacity);

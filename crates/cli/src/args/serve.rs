@@ -14,7 +14,8 @@ pub struct ServeArgs {
     pub scheme: String,
     #[command(flatten)]
     pub layers: LayerArgs,
-    /// Where clients connect: `nbd+unix:PATH` or `nbd://HOST[:PORT]`; may be repeated
+    /// Where clients find the drive: `nbd+unix:PATH`, `nbd://HOST[:PORT]`, or `fuse:DIR`, where it is the file
+    /// `drive`; may be repeated
     #[arg(long, value_name = "ADDRESS", required = true)]
     pub listen: Vec<Address>,
     /// Allow addresses that other machines reach. The protocol has no encryption and no password

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tailcut_config::Resolved;
 use tailcut_core::device::{InMemory, Until};
 use tailcut_core::drive::Drive;
-use tailcut_live::{Answer, Asked, Control, Engine, Export, Listener, ServeOptions, Server};
+use tailcut_live::{Address, Answer, Asked, Control, Engine, Export, Listener, ServeOptions, Server};
 use tailcut_report::tables;
 use tailcut_report::text::grouped;
 use tailcut_sim::MODEL_VERSION;
@@ -37,8 +37,13 @@ pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
         terminal.warn(warning);
     }
     // An address that cannot be used is told before the drive is aged.
+    let (folders, sockets): (Vec<&Address>, Vec<&Address>) =
+        args.listen.iter().partition(|address| matches!(address, Address::Fuse(_)));
+    if folders.len() > 1 {
+        return Err(CliError::Input("--listen: one folder at most".into()));
+    }
     let listeners: Result<Vec<Listener>, _> =
-        args.listen.iter().map(|address| Listener::bind(address, args.allow_remote)).collect();
+        sockets.iter().map(|address| Listener::bind(address, args.allow_remote)).collect();
     let listeners = listeners.map_err(|e| CliError::Input(format!("--listen: {e}")))?;
     let control = args.control.as_ref().map(Control::listen).transpose();
     let control = control.map_err(|e| CliError::Input(format!("--control: {e}")))?;
@@ -78,6 +83,7 @@ pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
     engine.logged(Box::new(move |event| told.note(event)));
     let options = ServeOptions { export, speed: args.speed, spin };
     let mut server = Server::new(engine, listeners, options);
+    let mounted = folders.first().map(|address| mount(address, bytes, &mut server)).transpose()?;
     let stopped = AtomicBool::new(false);
     let ran = server.run(&|| stopped.load(Ordering::Relaxed) || interrupted(), &mut |server| {
         monitor.gauge(server.engine().drive());
@@ -86,9 +92,32 @@ pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
         }
     });
     ran.map_err(|e| CliError::Failed(format!("waiting for clients: {e}")))?;
+    drop(mounted);
     let at = server.engine_mut().stop();
     terminal.text(&served_text(&server, &monitor, args))?;
     end_log(args, &monitor, at, terminal)
+}
+
+/// Mount the drive as a file.
+#[cfg(target_os = "linux")]
+fn mount(
+    address: &Address,
+    bytes: u64,
+    server: &mut Server,
+) -> Result<tailcut_live::fuse::Mounted, CliError> {
+    let Address::Fuse(folder) = address else { unreachable!("the caller has seen a folder") };
+    let failed = |e: std::io::Error| CliError::Failed(format!("{address}: {e}"));
+    let port = server.port().map_err(failed)?;
+    let mounted = tailcut_live::fuse::mount(folder, bytes, port).map_err(failed)?;
+    let file = folder.join(tailcut_live::fuse::FILE);
+    Terminal::new(false).text(&format!("the drive is the file {}\n", file.display()))?;
+    Ok(mounted)
+}
+
+/// There is no FUSE.
+#[cfg(not(target_os = "linux"))]
+fn mount(address: &Address, _: u64, _: &mut Server) -> Result<(), CliError> {
+    Err(CliError::Input(format!("--listen: {address}: a folder needs Linux")))
 }
 
 /// Answer a question of the control socket.
