@@ -6,13 +6,8 @@
 
 mod common;
 
+use common::chromium::{browser, open};
 use common::tailcut;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-
-/// The longest that the browser may take.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Runs in the page when its figures are drawn: what the browser has made of it goes into attributes of the root.
 const PROBE: &str = r##"<script>
@@ -39,51 +34,12 @@ const PROBE: &str = r##"<script>
 })();
 </script></body>"##;
 
-/// Chromium by one of its names, if it is here.
-fn browser() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let found =
-        std::env::split_paths(&path).flat_map(|dir| names.map(|name| dir.join(name))).find(|p| p.is_file());
-    if found.is_none() {
-        println!("skipped: none of {} is in PATH", names.join(", "));
-    }
-    found
-}
-
-/// Run the browser on a file; returns its output and its messages.
-fn open(browser: &Path, dir: &Path, args: &[&str], page: &Path) -> (String, String) {
-    let (out, err) = (dir.join("out"), dir.join("err"));
-    let file = |path: &Path| Stdio::from(std::fs::File::create(path).unwrap());
-    let profile = format!("--user-data-dir={}", dir.join("profile").display());
-    let mut child = Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000"])
-        .args(["--enable-logging=stderr", &profile])
-        .args(args)
-        .arg(format!("file://{}", page.display()))
-        .stdout(file(&out))
-        .stderr(file(&err))
-        .stdin(Stdio::null())
-        .spawn()
-        .expect("the browser starts");
-    let begun = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if begun.elapsed() > PATIENCE {
-            child.kill().unwrap();
-            panic!("the browser takes longer than {PATIENCE:?}");
-        }
-        std::thread::yield_now();
-        std::thread::park_timeout(Duration::from_millis(20));
-    }
-    let text = |path: &Path| String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
-    (text(&out), text(&err))
-}
-
 #[test]
 fn the_browser_draws_every_figure() {
     let Some(browser) = browser() else { return };
     let dir = tempfile::tempdir().unwrap();
     let page = dir.path().join("page.html");
+    let url = format!("file://{}", page.display());
     let job = "randrw,bs=4k,rwmixread=70,iodepth=8,size=70%,number_ios=30000,fsync=50";
     let run = ["run", "tiny", "--scheme", "baseline,rps", "--workload", job, "--precondition", "steady"];
     tailcut(&[&run[..], &["--report", page.to_str().unwrap()]].concat()).ok();
@@ -94,7 +50,7 @@ fn the_browser_draws_every_figure() {
         let chosen = format!("data-theme=\"{theme}\"");
         std::fs::write(&page, text.replacen("data-theme=\"auto\"", &chosen, 1)).unwrap();
         let window = format!("--window-size={size}");
-        let (dom, said) = open(&browser, dir.path(), &[&window, "--dump-dom"], &page);
+        let (dom, said) = open(&browser, dir.path(), &[&window, "--dump-dom"], &url);
         assert!(!said.contains("CONSOLE"), "{said}");
         let head = &dom[..dom.find("<head>").expect("a page")];
         for attribute in [
@@ -127,7 +83,7 @@ fn the_browser_draws_every_figure() {
     }
     let pdf = dir.path().join("page.pdf");
     let print = format!("--print-to-pdf={}", pdf.display());
-    let (_, said) = open(&browser, dir.path(), &[&print, "--no-pdf-header-footer"], &page);
+    let (_, said) = open(&browser, dir.path(), &[&print, "--no-pdf-header-footer"], &url);
     let bytes = std::fs::read(&pdf).unwrap_or_else(|e| panic!("{e}: {said}"));
     assert!(bytes.starts_with(b"%PDF-") && bytes.len() > 20_000, "{} bytes", bytes.len());
     assert!(!said.contains("CONSOLE"), "{said}");

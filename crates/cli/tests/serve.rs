@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::chromium::{browser, open};
 use common::{Ended, command, tailcut};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -16,6 +17,8 @@ struct Served {
     child: Child,
     out: BufReader<std::process::ChildStdout>,
     dir: TempDir,
+    /// What it said before it served.
+    said: String,
 }
 
 fn serve(args: &[&str]) -> Served {
@@ -25,13 +28,12 @@ fn serve(args: &[&str]) -> Served {
     program.arg("serve").args(args).args(["--listen", &listen]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = program.spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    while !line.contains("Ctrl-C") {
-        line.clear();
-        let read = out.read_line(&mut line).unwrap();
+    let mut said = String::new();
+    while !said.contains("Ctrl-C") {
+        let read = out.read_line(&mut said).unwrap();
         assert!(read > 0, "the server ended: {:?}", child.wait_with_output());
     }
-    Served { child, out, dir }
+    Served { child, out, dir, said }
 }
 
 impl Served {
@@ -172,4 +174,147 @@ fn wrong_uses_are_named() {
     tailcut(&["run", "--replay", &notes]).refused(&["no log of a served drive"]);
     tailcut(&["run"]).refused(&["DEVICE is missing"]);
     tailcut(&["run", "tiny", "--replay", &notes]).refused(&["cannot be used with"]);
+}
+
+/// Ask the control socket, by HTTP.
+fn ask(address: &str, method: &str, path: &str) -> String {
+    use std::io::Write;
+    let host = address.trim_start_matches("http://").trim_end_matches('/');
+    let mut stream = std::net::TcpStream::connect(host).unwrap();
+    stream.write_all(format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes()).unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    text
+}
+
+#[test]
+fn a_running_server_is_asked_and_stopped() {
+    let served = serve(&["tiny", "--control", "http://127.0.0.1:0"]);
+    let address =
+        served.said.split(" are at ").nth(1).and_then(|rest| rest.lines().next()).unwrap().to_string();
+    let requests = work(&served.socket(), 5);
+    let body = |text: String| text.split_once("\r\n\r\n").unwrap().1.to_string();
+    let summary: serde_json::Value =
+        serde_json::from_str(&body(ask(&address, "GET", "/summary.json"))).unwrap();
+    let schema: serde_json::Value =
+        serde_json::from_str(include_str!("../../../docs/summary.schema.json")).unwrap();
+    let wrong: Vec<String> =
+        jsonschema::validator_for(&schema).unwrap().iter_errors(&summary).map(|e| e.to_string()).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+    assert!(summary["schemes"][0]["read"]["total_ios"].as_u64().unwrap() > 100);
+    let live: serde_json::Value = serde_json::from_str(&body(ask(&address, "GET", "/live.json"))).unwrap();
+    assert_eq!(live["requests"], requests);
+    let metrics = body(ask(&address, "GET", "/metrics"));
+    assert!(metrics.contains("tailcut_requests_total{op=\"read\"}"), "{metrics}");
+    // Every line is a comment, or a name, perhaps labels, and a number.
+    for line in metrics.lines().filter(|l| !l.starts_with('#')) {
+        let (name, value) = line.rsplit_once(' ').unwrap();
+        assert!(name.starts_with("tailcut_") && value.parse::<f64>().is_ok(), "{line}");
+    }
+    assert!(ask(&address, "GET", "/nothing").starts_with("HTTP/1.1 404"));
+    if let Some(browser) = browser() {
+        let dir = tempfile::tempdir().unwrap();
+        let (dom, said) = open(&browser, dir.path(), &["--dump-dom"], &address);
+        assert!(!said.contains("CONSOLE"), "{said}");
+        for text in ["data-shown=", "data-points=", "<td>read</td>", "Live drive: tiny, baseline"] {
+            assert!(dom.contains(text), "no `{text}` in {dom}");
+        }
+    }
+    assert!(ask(&address, "POST", "/stop").contains("stops"));
+    let mut served = served;
+    assert!(served.child.wait().unwrap().success());
+}
+
+/// Stock clients, where they are installed.
+#[test]
+fn stock_clients_find_a_disk() {
+    let served = serve(&["tiny"]);
+    let uri = format!("nbd+unix:///?socket={}", served.socket().display());
+    let run = |program: &str, args: &[&str]| {
+        let Ok(output) = Command::new(program).args(args).stdin(Stdio::null()).output() else {
+            println!("skipped: {program} is not installed");
+            return;
+        };
+        let text =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{program} {args:?}: {text}");
+    };
+    run("nbdinfo", &[&uri]);
+    let file = served.dir.path().join("copy");
+    std::fs::write(&file, (0..3u32 << 20).map(|i| (i / 7) as u8).collect::<Vec<u8>>()).unwrap();
+    let back = served.dir.path().join("back");
+    run("nbdcopy", &[&file.display().to_string(), &uri]);
+    run("nbdcopy", &[&uri, &back.display().to_string()]);
+    if let Ok(back) = std::fs::read(&back) {
+        assert!(back[..3 << 20] == std::fs::read(&file).unwrap(), "what was copied there comes back");
+    }
+    run(
+        "qemu-io",
+        &[
+            "-f",
+            "raw",
+            "-c",
+            "write -P 7 1M 3M",
+            "-c",
+            "read -P 7 1M 3M",
+            "-c",
+            "write -z 2M 1M",
+            "-c",
+            "read -P 0 2M 1M",
+            "-c",
+            "flush",
+            &uri,
+        ],
+    );
+    run("qemu-img", &["bench", "-f", "raw", "-c", "500", "-d", "8", "-w", &uri]);
+    run(
+        "fio",
+        &[
+            "--name=v",
+            "--ioengine=nbd",
+            &format!("--uri={uri}"),
+            "--rw=randwrite",
+            "--bs=4k",
+            "--iodepth=16",
+            "--size=8m",
+            "--verify=crc32c",
+            "--verify_fatal=1",
+        ],
+    );
+    served.stop();
+}
+
+/// The drive as a file, where FUSE is at hand.
+#[test]
+fn the_drive_is_a_file() {
+    use std::os::unix::fs::FileExt;
+    if std::fs::OpenOptions::new().read(true).write(true).open("/dev/fuse").is_err() {
+        println!("skipped: there is no FUSE here");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let listen = format!("fuse:{}", folder.path().display());
+    let served = serve(&["tiny", "--listen", &listen]);
+    let path = folder.path().join("drive");
+    {
+        let file = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        let data: Vec<u8> = (0..200_000u32).map(|i| (i / 3) as u8).collect();
+        file.write_all_at(&data, 12_345).unwrap();
+        file.sync_all().unwrap();
+        let mut back = vec![0; data.len()];
+        file.read_exact_at(&mut back, 12_345).unwrap();
+        assert!(back == data);
+        let end = file.metadata().unwrap().len();
+        assert_eq!(file.read_at(&mut back, end).unwrap(), 0);
+        assert!(file.write_at(&[1], end).is_err() && file.set_len(1).is_err());
+        // The same bytes through the other door.
+        let mut client = Client::connect(&served.socket(), true);
+        assert!(client.ask(READ, 0, 12_345, 200_000, &[]).data == data);
+        client.ask(WRITE, 0, 12_345, 4, b"door");
+        file.read_exact_at(&mut back[..4], 12_345).unwrap();
+        assert_eq!(&back[..4], b"door");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    served.stop();
+    assert!(!path.exists(), "the folder is unmounted");
 }

@@ -1,6 +1,8 @@
 //! Runs the program.
 #![allow(dead_code)] // Each test file uses a part.
 
+pub mod chromium;
+
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
