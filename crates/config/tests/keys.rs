@@ -62,13 +62,14 @@ const NOWHERE: &[(&str, &str, &str)] = &[
 ];
 
 /// The keys that a device may leave out.
-const OPTIONAL: [&str; 17] = [
+const OPTIONAL: [&str; 18] = [
     "base",
     "ecc.engines",
     "ftl.user_capacity",
     "ftl.over_provisioning",
     "ftl.over_provisioning_of_user",
     "ftl.bad_blocks",
+    "geometry.plane_reads",
     "ftl.kind",
     "ftl.rated_cycles",
     "host.write_link_rate",

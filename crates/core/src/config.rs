@@ -11,6 +11,7 @@ use crate::nand::faults::config::{self, FaultConfig, FaultsConfig};
 use crate::pblk::config::PblkConfig;
 use crate::policy::PolicyConfig;
 use crate::policy::erase_scheme::{EraseContext, EraseSchemeConfig};
+use crate::policy::read_retry::ReadRetryConfig;
 use crate::policy::suspend_erase::Serve;
 use crate::problem::{ConfigProblem, check_count, check_rate, check_time, refuse};
 use serde::{Deserialize, Serialize};
@@ -113,6 +114,13 @@ impl DeviceConfig {
     /// Check the table `errors`, and that no read is to be retried where there are none.
     pub(crate) fn check_errors(&self) -> Result<(), ConfigProblem> {
         if let Some(errors) = &self.errors {
+            if let ReadRetryConfig::Walk(walk) = &self.policy.read_retry
+                && walk.pipelined
+                && self.geometry.reads_by_plane()
+            {
+                let problem = "true, but a plane that reads independently (geometry.plane_reads) begins no sense before the last one is decoded: leave one of the two out";
+                return refuse("policy.read_retry.walk.pipelined", problem);
+            }
             return errors.check(self.timing.read.len(), self.ecc.codeword);
         }
         match self.policy.read_retry.name() {

@@ -66,6 +66,8 @@ pub struct StepEvent {
     pub unit: BusyUnit,
     /// Channel.
     pub channel: u32,
+    /// Planes of the die that are addressed, as a mask.
+    pub planes: u32,
     /// Page in the block, 0 for an erase.
     pub page: u32,
     /// The step that begins.

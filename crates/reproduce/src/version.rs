@@ -97,8 +97,8 @@ pub const CHANGES: [ModelChange; 17] = [
     ModelChange { version: 14, choices: &["ftl.kind.pblk"], from_units: 0 },
     ModelChange { version: 15, choices: &["pblk.hot_cold.time", "pblk.hot_cold.writes"], from_units: 0 },
     ModelChange { version: 16, choices: &["pblk.hot_cold.time", "pblk.hot_cold.writes"], from_units: 0 },
-    // Traces with forced unit access: no experiment has them.
-    ModelChange { version: 17, choices: &[], from_units: u64::MAX },
+    // Of traces with forced unit access no experiment has any.
+    ModelChange { version: 17, choices: &["geometry.plane_reads.independent"], from_units: 0 },
 ];
 
 /// The newest version that can change a result of the experiment.
@@ -179,6 +179,8 @@ mod tests {
         // The order of a channel matters where dies share one that takes time.
         assert!(concerned("atc19/artifact", 12) && concerned("hpca24/bandwidth", 12));
         assert!(!concerned("atc19/fig4", 12) && concerned("fast17/fig5", 12));
+        // One preset of a drive reads its planes independently.
+        assert!(concerned("datasheets/dc-tlc-gen5", 17) && !concerned("datasheets/dc-tlc-gen4", 17));
         assert!(!concerned("atc19/fig4", 3) && !concerned("atc19/fig4", 4) && concerned("atc19/fig4", 2));
     }
 

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Capacity, ConfigProblem};
 use tailcut_core::drive::Drive;
+use tailcut_core::figures::Dimensions;
 use tailcut_units::quantity::{format_fraction, human_bytes};
 use tailcut_units::{SimTime, Span};
 use tailcut_workload::trace::TraceCounts;
@@ -445,7 +446,8 @@ impl Experiment<'_> {
         let (Some(window), Some(sink)) = (self.timeline, sink) else { return Ok(None) };
         let Some(tracks) = sink.tracks(&device.dimensions())? else { return Ok(None) };
         let window = window.after(measured_from(&host.source().jobs()));
-        Ok(Some(Recorder::new(device.dimensions().units, window, tracks)))
+        let Dimensions { units, planes_read, .. } = device.dimensions();
+        Ok(Some(Recorder::new(units, window, tracks).reading_by_plane(planes_read)))
     }
 }
 

@@ -27,6 +27,8 @@ struct Written {
     writer: Option<TraceWriter<Vec<u8>>>,
     drive: TrackId,
     units: Vec<TrackId>,
+    /// Called `unit 0, plane 0`, ….
+    planes: Vec<TrackId>,
     channels: Vec<TrackId>,
     bytes: Bytes,
 }
@@ -39,13 +41,21 @@ impl Written {
         };
         let (units, channels, drive) =
             (tracks("unit", units), tracks("channel", channels), tracks("drive", 1)[0]);
-        Written { writer: Some(writer), drive, units, channels, bytes: bytes.clone() }
+        Written { writer: Some(writer), drive, units, planes: Vec::new(), channels, bytes: bytes.clone() }
+    }
+
+    /// With tracks for the planes of unit 0.
+    fn by_plane(mut self, planes: u32) -> Written {
+        let writer = self.writer.as_mut().unwrap();
+        self.planes = (0..planes).map(|i| writer.track(&format!("unit 0, plane {i}"), None)).collect();
+        self
     }
 
     fn id(&self, track: Track) -> TrackId {
         match track {
             Track::Drive => self.drive,
             Track::Unit(unit) => self.units[unit.index()],
+            Track::Plane(_, plane) => self.planes[plane as usize],
             Track::Channel(channel) => self.channels[channel as usize],
         }
     }
@@ -110,6 +120,7 @@ impl Of {
             by: u32::MAX,
             unit: BusyUnit(0),
             channel: 0,
+            planes: 1,
             page: 3,
             step,
             at: SimTime(at),
@@ -296,6 +307,38 @@ fn a_read_that_is_reconstructed_instead_leaves_no_arrow_to_its_successor() {
     let timeline = Timeline::read(&bytes.lock().unwrap()).unwrap();
     let expected = ["erase 20 > was reconstructed instead 1020", "suspending 360 > still suspended 1020"];
     assert_eq!(arrows(&timeline), expected);
+}
+
+#[test]
+fn reads_that_run_side_by_side_are_on_tracks_of_their_planes() {
+    let bytes = Bytes::default();
+    let written = Written::new(1, 1, &bytes).by_plane(2);
+    let mut recorder = Recorder::new(1, (SimTime(0), SimTime(10_000)), written).reading_by_plane(2);
+    // The second begins while the first is sensed; a program follows both.
+    let mut steps: Vec<StepEvent> = Of::read(1, 0, 0).into();
+    steps.extend(Of::read(2, 5, 15).map(|step| StepEvent { planes: 0b10, ..step }));
+    let program = Of(3, OpKind::Program, Occupant::UserProgram);
+    steps.extend([
+        program.step(Step::Granted, 100, 100),
+        program.step(Step::ChannelIn, 100, 120),
+        program.step(Step::Array, 120, 300),
+    ]);
+    steps.sort_by_key(|step| step.at);
+    steps.iter().for_each(|step| recorder.step(step));
+    recorder.finish().unwrap();
+    let t = Timeline::read(&bytes.lock().unwrap()).unwrap();
+    assert_eq!(
+        lines(&t, "unit 0, plane 0"),
+        ["user_read 0-65", "  command 0-5", "  sense 5-45", "  data out 45-65"]
+    );
+    assert_eq!(
+        lines(&t, "unit 0, plane 1"),
+        ["user_read 5-85", "  command 5-10", "  sense 10-50", "  holds the die 50-65", "  data out 65-85"]
+    );
+    assert_eq!(
+        lines(&t, "unit 0"),
+        ["user_program 100-300", "  command, data in 100-120", "  program 120-300"]
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@ use tailcut_core::device::config::{
     AgeConfig, ControllerConfig, DeviceConfig, HostConfig, Overwrites, Transfer,
 };
 use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind, FtlConfig, FtlKind, GcConfig};
+use tailcut_core::nand::config::PlaneReading;
 use tailcut_core::nand::config::{
     BusyKind, ChannelConfig, ChannelOrder, EccConfig, EnergyConfig, EraseSuspend, EraseTiming,
     GeometryConfig, LeastLeftOf, ProgramErase, ProgramSuspend, ProgramTiming, ServedAfterLoop, SuspendConfig,
@@ -31,6 +32,7 @@ pub fn small_drive() -> DeviceConfig {
             page: 8192,
             bad_blocks: 0.0,
             busy_unit: BusyKind::Die,
+            plane_reads: PlaneReading::Together,
         },
         timing: TimingConfig {
             read: vec![Span(40_000), Span(60_000)],
@@ -261,6 +263,7 @@ pub fn cross_check_drive() -> DeviceConfig {
         page: 8192,
         bad_blocks: 0.0,
         busy_unit: BusyKind::Die,
+        plane_reads: PlaneReading::Together,
     };
     c.timing.read = vec![Span(90_000)];
     c.timing.program = ProgramTiming { pulse: Span(60_000), verify: Span(10_000), pulses: vec![10] };

@@ -148,6 +148,7 @@ const CHANGES: &[Change] = &[
     ("geometry.page", "'16KiB'", &[]),
     ("geometry.bad_blocks", "'2%'", &[]),
     ("geometry.busy_unit", "'plane'", BLOCK),
+    ("geometry.plane_reads", "'independent'", &[]),
     ("timing.read", "['41us', '60us']", &[]),
     ("timing.program.pulse", "'71us'", &[]),
     ("timing.program.verify", "'11us'", &[]),

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use tailcut_core::address::BusyUnit;
-use tailcut_core::device::{Device, Shape, Step, StepEvent};
+use tailcut_core::device::{Device, OpKind, Shape, Step, StepEvent};
 use tailcut_core::ftl::config::{CopyMode, ExtentKind};
 use tailcut_core::nand::config::{BusyKind, SuspendedData};
 use tailcut_core::nand::faults::config::FaultKind;
@@ -45,6 +45,25 @@ struct Stay {
 }
 
 impl Stay {
+    /// An operation that gets its unit.
+    fn new(e: &StepEvent) -> Stay {
+        Stay {
+            op: e.op,
+            occupant: e.occupant,
+            last: Step::Granted,
+            until: e.at.0,
+            passes: 0,
+            progress: 0,
+            spent: 0,
+            planned: 0,
+        }
+    }
+
+    /// Whether its data are out.
+    fn is_out(&self, at: u64) -> bool {
+        at >= self.until && self.last == Step::ChannelOut
+    }
+
     fn is_over(&self, at: u64) -> bool {
         at >= self.until && matches!(self.last, Step::Array | Step::ChannelOut | Step::Ahead)
     }
@@ -62,52 +81,78 @@ impl Stay {
     }
 }
 
-/// The operations of one unit: the suspended ones, and on top the one that executes.
+/// The operations of one unit.
 #[derive(Default)]
-struct Stack(Vec<Stay>);
+struct Stack {
+    /// The suspended ones, and on top the one that executes.
+    stays: Vec<Stay>,
+    /// Where reads run by plane: the reads that have planes, each with its own as a mask.
+    reads: Vec<(u32, Stack)>,
+}
 
 impl Stack {
+    /// Check that an operation may begin over those that are suspended.
+    fn may_begin(&self, e: &StepEvent) -> Result<(), String> {
+        let Some(below) = self.stays.last() else { return Ok(()) };
+        if below.last != Step::Suspended || e.at.0 < below.until {
+            return Err(format!("the unit is at {:?} until {}", below.last, below.until));
+        }
+        match below.may_be_interrupted_by(e.occupant) {
+            true => Ok(()),
+            false => Err(format!("{:?} is suspended for it", below.occupant)),
+        }
+    }
+
+    /// The same as `step`, of a read that has planes of the unit for itself.
+    fn read(&mut self, e: &StepEvent, case: &Case, shape: &Shape) -> Result<(), String> {
+        let at = e.at.0;
+        if e.step != Step::Granted {
+            let own = self.reads.iter().position(|(_, read)| read.stays[0].op == e.op);
+            let own = own.ok_or("without its planes")?;
+            self.reads[own].1.step(e, case, shape)?;
+            self.reads.retain(|(_, read)| !read.stays.is_empty());
+            return Ok(());
+        }
+        self.reads.retain(|(_, read)| !read.stays[0].is_out(at));
+        if self.stays.last().is_some_and(|stay| stay.is_over(at)) {
+            self.stays.pop();
+        }
+        self.may_begin(e)?;
+        if self.reads.iter().any(|(planes, _)| planes & e.planes != 0) {
+            return Err("a plane has two reads".into());
+        }
+        self.reads.push((e.planes, Stack { stays: vec![Stay::new(e)], reads: Vec::new() }));
+        Ok(())
+    }
+
     /// Check that a step is valid after the earlier steps of the unit's operations, and apply
     /// it.
     fn step(&mut self, e: &StepEvent, case: &Case, shape: &Shape) -> Result<(), String> {
         let (at, until) = (e.at.0, e.until.0);
+        self.reads.retain(|(_, read)| !read.stays[0].is_out(at));
+        if !self.reads.is_empty() {
+            return Err("reads have planes of its unit".into());
+        }
         let leaves = |stay: &Stay| stay.is_over(at) && (stay.op != e.op || e.step == Step::Granted);
-        if self.0.last().is_some_and(leaves) {
-            self.0.pop();
+        if self.stays.last().is_some_and(leaves) {
+            self.stays.pop();
         }
         if e.step == Step::Joined {
-            let head = self.0.last().filter(|s| s.op == e.by && s.last == Step::ChannelIn);
+            let head = self.stays.last().filter(|s| s.op == e.by && s.last == Step::ChannelIn);
             return head.map(|_| ()).ok_or("joins an operation that is not starting".into());
         }
         if e.step == Step::Granted {
-            if let Some(below) = self.0.last() {
-                if below.last != Step::Suspended || at < below.until {
-                    return Err(format!("the unit is at {:?} until {}", below.last, below.until));
-                }
-                if !below.may_be_interrupted_by(e.occupant) {
-                    return Err(format!("{:?} is suspended for it", below.occupant));
-                }
-            }
-            let new = Stay {
-                op: e.op,
-                occupant: e.occupant,
-                last: Step::Granted,
-                until: at,
-                passes: 0,
-                progress: 0,
-                spent: 0,
-                planned: 0,
-            };
-            self.0.push(new);
+            self.may_begin(e)?;
+            self.stays.push(Stay::new(e));
             return Ok(());
         }
-        let stay = self.0.last_mut().filter(|s| s.op == e.op).ok_or("without its unit")?;
+        let stay = self.stays.last_mut().filter(|s| s.op == e.op).ok_or("without its unit")?;
         let last = stay.last;
         if e.step == Step::Decode {
             return Ok(());
         }
         if e.step == Step::Returned {
-            self.0.pop();
+            self.stays.pop();
             return if last == Step::Granted { Ok(()) } else { Err(format!("after {last:?}")) };
         }
         let copyback = case.config.ftl.gc.copy == CopyMode::Copyback && e.occupant == Occupant::GcProgram;
@@ -193,7 +238,7 @@ impl Stack {
 
 #[test]
 fn one_operation_a_unit_one_transfer_a_channel_steps_in_order() {
-    let mut deepest = 0;
+    let (mut deepest, mut beside) = (0, 0);
     for case in cases(0, 600) {
         // Run further seeds until a read interrupted a program that interrupted an erase.
         if case.seed >= 60 && deepest == 3 {
@@ -213,10 +258,14 @@ fn one_operation_a_unit_one_transfer_a_channel_steps_in_order() {
                 assert!(at >= free, "seed {seed}: {e:?} while the channel is busy until {free}");
             }
             let unit = units.entry(e.unit).or_default();
-            unit.step(e, &case, shape).unwrap_or_else(|why| panic!("seed {seed}: {e:?}: {why}"));
-            deepest = deepest.max(unit.0.len());
+            let by_plane = shape.planes_read > 1 && e.kind == OpKind::Read;
+            let fits = if by_plane { unit.read(e, &case, shape) } else { unit.step(e, &case, shape) };
+            fits.unwrap_or_else(|why| panic!("seed {seed}: {e:?}: {why}"));
+            deepest = deepest.max(unit.stays.len() + usize::from(!unit.reads.is_empty()));
+            beside = beside.max(unit.reads.len());
         }
     }
+    assert!(beside > 2, "no drive reads by plane");
     assert_eq!(deepest, 3, "no read interrupted a program that interrupted an erase");
 }
 

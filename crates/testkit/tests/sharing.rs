@@ -5,12 +5,13 @@
 //! channel, or on the other channel. What two operations wait for that share a resource is tested at
 //! the flash alone (`flash` of `core`); behind each occupant, in `causes`.
 
-use tailcut_core::device::StepEvent;
 use tailcut_core::device::config::DeviceConfig;
-use tailcut_core::ftl::config::ExtentKind;
-use tailcut_core::nand::config::BusyKind;
+use tailcut_core::device::{Shape, StepEvent};
+use tailcut_core::ftl::config::{ExtentKind, FtlKind};
+use tailcut_core::nand::config::{BusyKind, PlaneReading};
+use tailcut_core::pblk;
 use tailcut_core::policy::*;
-use tailcut_testkit::{Host, Operation, operations, small_drive};
+use tailcut_testkit::{Host, Operation, errors_table, operations, small_drive};
 use tailcut_units::{HostOp, Span};
 
 const LANES: u64 = 8;
@@ -163,4 +164,89 @@ fn who_shares_a_die_and_who_a_channel() {
         }
     }
     assert_eq!(tried, (4 * TYPES * TYPES * 4 - 6) * 2);
+}
+
+/// Where reads run by plane, two reads share what they share where planes are busy units; a program has its die.
+#[test]
+fn reads_that_run_by_plane_share_a_die_and_programs_do_not() {
+    let kinds = [HostOp::Read, HostOp::Write];
+    for (first, second) in kinds.into_iter().flat_map(|a| kinds.map(|b| (a, b))) {
+        for relation in RELATIONS {
+            let mut c = harness(BusyKind::Die);
+            c.geometry.plane_reads = PlaneReading::Independent;
+            let reads = first == HostOp::Read && second == HostOp::Read;
+            let busy = if reads { BusyKind::Plane } else { BusyKind::Die };
+            let (held, inward) = spans(&c, first, 0);
+            let [a, b] = pair(&c, [(first, 0, 0, T), (second, relation.lane(), 1, T + 1)]);
+            let label = format!("{first:?}, {second:?}, {relation:?}");
+            let begins = if relation.shares_unit(busy) {
+                (T + held, T + held)
+            } else if relation != Relation::OtherChannel {
+                (T + 1, T + inward)
+            } else {
+                (T + 1, T + 1)
+            };
+            assert_eq!((a.granted, a.on_channel()), (T, T), "{label}");
+            assert_eq!((b.granted, b.on_channel()), begins, "{label}");
+        }
+    }
+}
+
+/// Where reads cannot run by plane, or another key asks for what contradicts it, the drive is refused with the key.
+#[test]
+fn what_does_not_fit_reads_by_plane_is_refused() {
+    let refused = |change: &dyn Fn(&mut DeviceConfig)| {
+        let mut c = small_drive();
+        c.geometry.plane_reads = PlaneReading::Independent;
+        change(&mut c);
+        let problem = match c.ftl.kind {
+            FtlKind::Page => Shape::new(&c, 1).err(),
+            FtlKind::Pblk => pblk::Shape::new(&c, 1).err(),
+        };
+        problem.map(|p| p.key)
+    };
+    assert_eq!(refused(&|_| ()), None);
+    let by_block = |c: &mut DeviceConfig| {
+        (c.ftl.extent, c.ftl.write_planes) = (ExtentKind::Block, 1);
+        (c.ftl.gc.copy_planes, c.ftl.gc.program_planes, c.ftl.gc.erase_planes) = (1, 1, 1);
+    };
+    let pblk = |c: &mut DeviceConfig| {
+        c.ftl.kind = FtlKind::Pblk;
+        (c.pblk.ring, c.geometry.pages) = (Some(256), 64);
+    };
+    let pipelined = |c: &mut DeviceConfig| {
+        c.errors = Some(errors_table());
+        c.ecc.codeword = 4096;
+        let walk = read_retry::walk::Config { pipelined: true, ..Default::default() };
+        c.policy.read_retry = read_retry::ReadRetryConfig::Walk(walk);
+    };
+    assert_eq!(refused(&by_block), None);
+    assert_eq!(refused(&pblk), None);
+    let cases: [(&str, &dyn Fn(&mut DeviceConfig)); 7] = [
+        ("geometry.plane_reads", &|c| {
+            by_block(c);
+            c.geometry.busy_unit = BusyKind::Plane;
+        }),
+        ("geometry.plane_reads", &|c| {
+            by_block(c);
+            c.geometry.planes = 1;
+        }),
+        ("geometry.plane_reads", &|c| {
+            pblk(c);
+            c.geometry.planes = 1;
+        }),
+        ("ftl.join_reads", &|c| c.ftl.join_reads = true),
+        ("ftl.gc.join_reads", &|c| {
+            by_block(c);
+            c.ftl.gc.join_reads = true;
+        }),
+        ("policy.read_retry.walk.pipelined", &pipelined),
+        ("policy.read_retry.walk.pipelined", &|c| {
+            pblk(c);
+            pipelined(c);
+        }),
+    ];
+    for (i, (key, change)) in cases.iter().enumerate() {
+        assert_eq!(refused(change).as_deref(), Some(*key), "case {i}");
+    }
 }

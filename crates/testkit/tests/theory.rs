@@ -6,6 +6,7 @@
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Completion, Device, Until};
 use tailcut_core::ftl::config::ExtentKind;
+use tailcut_core::nand::config::PlaneReading;
 use tailcut_core::policy::*;
 use tailcut_testkit::skew::zipf;
 use tailcut_testkit::{Network, Spare, Visit, arrivals, closed_loop, cross_check_drive, small_drive};
@@ -134,6 +135,82 @@ fn four_dies_at_a_depth_are_a_closed_network() {
             flow.rate,
             0.01,
         );
+    }
+}
+
+/// One channel of dies with planes that are written one at a time, with random reads of a sense time at a depth.
+/// Returns when the last read ended, and the latency of each, ns.
+fn random_reads(
+    (dies, planes, reading): (u32, u32, PlaneReading),
+    sense: u64,
+    depth: u32,
+) -> (u64, Vec<u64>) {
+    let mut c = small_drive();
+    let g = &mut c.geometry;
+    (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes) = (1, 1, dies, planes);
+    (g.blocks, g.plane_reads) = (32, reading);
+    c.timing.read = vec![Span(sense)];
+    c.timing.program.pulses = vec![4];
+    c.ftl.extent = ExtentKind::Block;
+    (c.ftl.mapping_unit, c.ftl.write_planes) = (8192, 1);
+    (c.ftl.gc.copy_planes, c.ftl.gc.program_planes, c.ftl.gc.erase_planes) = (1, 1, 1);
+    c.policy.schedule = schedule::ScheduleConfig::Fifo(Default::default());
+    c.host.queue_depth = 64;
+    let mut device = Device::new(&c, 1, ()).unwrap();
+    let pages = device.host_bytes() / 8192;
+    device.fill(pages * 8192);
+    let mut s = Stream::new(1, "planes", 0);
+    let mut latencies = vec![0; 20_000];
+    let count = latencies.len() as u64;
+    let end =
+        closed_loop(&mut device, 0, depth, count, &mut |_| read(s.below(pages) * 8192, 4096), &mut |done| {
+            latencies[done.index as usize] = (done.completed - done.arrived).0;
+        });
+    (end, latencies)
+}
+
+/// Planes that read independently are to reads what dies of one plane are: each read takes the same time, to the
+/// nanosecond.
+#[test]
+fn planes_that_read_independently_are_as_many_dies() {
+    for (sense, depth) in [(40_000, 1), (40_000, 4), (40_000, 32), (3_000, 32), (0, 7)] {
+        let planes = random_reads((1, 4, PlaneReading::Independent), sense, depth);
+        let dies = random_reads((4, 1, PlaneReading::Together), sense, depth);
+        assert!(planes == dies, "a sense of {sense} ns at depth {depth}");
+        let together = random_reads((1, 4, PlaneReading::Together), sense, depth);
+        match depth {
+            1 => assert!(planes == together, "a read alone takes the same time"),
+            // Senses that take no time have nothing to overlap.
+            _ => assert!(planes.0 < together.0 || sense == 0, "they overlap"),
+        }
+    }
+}
+
+/// With many reads outstanding each plane always has one: a closed network of as many customers as planes, with a
+/// time `sense` on their own and `bus` on the channel. Its rate X is bounded by N / (sense + N bus) ≤ X ≤
+/// min(1 / bus, N / (sense + bus)) (asymptotic bounds, Denning and Buzen, ACM Computing Surveys 1978).
+#[test]
+fn reads_by_plane_reach_as_many_senses_as_planes_or_the_channel() {
+    let c = small_drive();
+    let bus = (c.channel.command.0 + (4096 * 1_000_000_000u64).div_ceil(c.channel.rate)) as f64;
+    for sense in [5_000, 20_000, 40_000, 100_000, 400_000] {
+        let by = |reading| {
+            let (end, latencies) = random_reads((1, 4, reading), sense, 32);
+            latencies.len() as f64 / end as f64
+        };
+        let (together, independent) = (by(PlaneReading::Together), by(PlaneReading::Independent));
+        let alone = sense as f64 + bus;
+        let low = 4.0 / (sense as f64 + 4.0 * bus);
+        let high = f64::min(1.0 / bus, 4.0 / alone);
+        println!(
+            "a sense of {sense} ns: {:.2} times as many reads as together, bounds {:.2} to {:.2}",
+            independent / together,
+            low * alone,
+            high * alone
+        );
+        // Few times is a plane without a read: 32 are outstanding.
+        assert!(independent > 0.98 * low && independent < 1.001 * high, "{low} < {independent} < {high}");
+        within("one sense a die, reads/s", together * 1e9, 1e9 / alone, 0.01);
     }
 }
 

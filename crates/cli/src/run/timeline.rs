@@ -23,6 +23,9 @@ pub struct Timeline<W: Write> {
     name: String,
     drive: TrackId,
     units: Vec<TrackId>,
+    /// Where reads run by plane: the planes of all units, and their number in one.
+    planes: Vec<TrackId>,
+    planes_read: u32,
     channels: Vec<TrackId>,
     /// The kind of a busy unit: die or plane.
     unit: &'static str,
@@ -34,7 +37,7 @@ impl<W: Write> Timeline<W> {
         let mut writer = TraceWriter::new(out);
         let all = writer.track(&format!("drive ({scheme})"), None);
         let drive = Some(all);
-        let (mut units, mut channels) = (Vec::new(), Vec::new());
+        let (mut units, mut planes_of_units, mut channels) = (Vec::new(), Vec::new(), Vec::new());
         let whole_dies = shape.units == shape.dies;
         for unit in (0..shape.units).map(BusyUnit) {
             let channel = shape.channel_of(unit);
@@ -48,15 +51,21 @@ impl<W: Write> Timeline<W> {
                 false => format!("plane {} of die {} (channel {channel})", unit.0 % planes, unit.0 / planes),
             };
             units.push(writer.track(&name, drive));
+            for plane in (0..shape.planes_read).filter(|_| shape.planes_read > 1) {
+                let name = format!("reads of plane {plane} of die {unit}");
+                planes_of_units.push(writer.track(&name, drive));
+            }
         }
+        let (planes, planes_read) = (planes_of_units, shape.planes_read);
         let unit = if whole_dies { "die" } else { "plane" };
-        Timeline { writer: Some(writer), name, drive: all, units, channels, unit }
+        Timeline { writer: Some(writer), name, drive: all, units, planes, planes_read, channels, unit }
     }
 
     fn id(&self, track: Track) -> TrackId {
         match track {
             Track::Drive => self.drive,
             Track::Unit(unit) => self.units[unit.index()],
+            Track::Plane(unit, plane) => self.planes[(unit.0 * self.planes_read + plane) as usize],
             Track::Channel(channel) => self.channels[channel as usize],
         }
     }

@@ -32,10 +32,16 @@ pub(super) fn check_values(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     c.ecc.check_queue()?;
     c.host.check_queue()?;
     let f = &c.ftl;
-    let die = DieGeometry { page: g.page, planes: g.planes, independent: g.busy_unit == BusyKind::Plane };
+    let die = DieGeometry {
+        page: g.page,
+        planes: g.planes,
+        independent: g.busy_unit == BusyKind::Plane,
+        reads_by_plane: g.reads_by_plane(),
+    };
     f.check_units(die)?;
     f.check_rated_cycles(c.erase.is_some())?;
     g.check_busy_unit(f.extent == ExtentKind::Block)?;
+    g.check_plane_reads()?;
     f.check_joins(die, !matches!(c.policy.redundancy, RedundancyConfig::None(_)))?;
     f.check_erases(die)?;
     c.ecc.check_codeword(f.mapping_unit, g.page)?;

@@ -138,6 +138,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             units: shape.units,
             planes: shape.layout.planes,
             unit_planes: shape.unit_planes(),
+            plane_reads: shape.planes_read > 1,
             blocks: shape.new_blocks(),
             faults: shape.faults.clone(),
             eraser: shape.eraser.clone(),

@@ -65,6 +65,8 @@ pub struct Shape {
     pub busy: BusyKind,
     /// Number of busy units of the drive.
     pub units: u32,
+    /// Number of planes of a busy unit whose reads run side by side, or 1.
+    pub planes_read: u32,
     /// How collection moves a page.
     pub copy: CopyMode,
     /// Mapping units that one collection read covers.
@@ -203,6 +205,7 @@ impl Shape {
             dies_per_channel: g.chips_per_channel * g.dies_per_chip,
             busy: g.busy_unit,
             units: if g.busy_unit == BusyKind::Plane { dies * g.planes } else { dies },
+            planes_read: g.planes_read(),
             copy: c.ftl.gc.copy,
             copy_units: ((u64::from(c.ftl.gc.copy_planes) * g.page / unit) as u32).max(1),
             gc_in_flight: c.ftl.gc.in_flight,

@@ -19,6 +19,8 @@ pub struct Dimensions {
     pub planes: u32,
     /// Busy units: dies, or planes where planes work independently.
     pub units: u32,
+    /// Planes of a busy unit whose reads run side by side; 1 where a read has all of its unit.
+    pub planes_read: u32,
     /// Physical blocks of what is erased and counted together: an extent, or a chunk of pblk.
     pub blocks_per_extent: u32,
     /// Whether there is parity.

@@ -72,6 +72,6 @@ impl<O: Observer> Flash<O> {
         op.ledger.charge(Cause::ARRAY, end - s.now);
         s.counters.array_ns[op.counted()] += end - s.now;
         self.observe(id, Step::Array, end);
-        self.set_sensed(unit, self.fixed.timing.page_type(page), end);
+        self.set_sensed(unit, id, self.fixed.timing.page_type(page), end);
     }
 }

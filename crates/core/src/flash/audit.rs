@@ -1,6 +1,7 @@
 //! The laws of the flash, which tests check on demand. The cost grows with the size of the flash.
 
 use super::op::OpId;
+use super::plane_reads::{PlaneRead, Stage};
 use super::queue::Queue;
 use super::state::Flash;
 use super::unit::{Phase, Unit};
@@ -70,9 +71,13 @@ impl<O: Observer> Flash<O> {
                         "operation {id} waits in queue {index} of channel {number}, not {own}"
                     );
                     let u = &s.units[s.ops[id].cmd.unit.index()];
+                    let unit = s.ops[id].cmd.unit;
+                    let reads = self.fixed.plane_reads && u.phase == Phase::Reading;
+                    let waits = |read: &PlaneRead| read.op == id && read.stage == Stage::Channel;
                     law!(
                         u.phase == Phase::Channel
-                            && (u.holder == id || self.joined_with(u.holder).contains(&id)),
+                            && (u.holder == id || self.joined_with(u.holder).contains(&id))
+                            || reads && s.plane_reads.each(unit, u.reading).any(waits),
                         "operation {id} waits for channel {number} without its die"
                     );
                 }
@@ -116,7 +121,7 @@ impl<O: Observer> Flash<O> {
                 last = key;
             }
         }
-        law!(u.queues.counts_pages(&s.ops), "unit {number}: queued host reads are miscounted by page");
+        law!(u.queues.counts_reads(&s.ops), "unit {number}: queued host reads are miscounted");
         for (queue, has_front) in u.queues.backlogs() {
             let mut last = None;
             for id in self.walk(queue, "the backlog of a plane")? {
@@ -139,6 +144,11 @@ impl<O: Observer> Flash<O> {
             let leaves = u.phase != Phase::Array;
             law!(!leaves || u.run.op == u.holder, "unit {number} runs {} for {}", u.run.op, u.holder);
         }
+        if u.phase == Phase::Reading {
+            for read in s.plane_reads.each(number, u.reading).filter(|read| read.stage == Stage::Array) {
+                places.put(read.op, "is sensed on its planes")?;
+            }
+        }
         for run in u.suspended() {
             places.put(run.op, "is suspended")?;
             for id in self.joined_with(run.op) {
@@ -152,7 +162,7 @@ impl<O: Observer> Flash<O> {
                 run.op
             );
         }
-        if !matches!(u.phase, Phase::Out | Phase::Ahead) {
+        if !matches!(u.phase, Phase::Out | Phase::Ahead | Phase::Reading) {
             for id in self.joined_with(u.holder).into_iter().filter(|&id| !s.ops[id].second) {
                 places.put(id, "shares its die with the operation that it joined")?;
             }
@@ -212,6 +222,9 @@ impl<O: Observer> Flash<O> {
         let mut events: Vec<u32> = (0..s.units.len()).map(|unit| u32::from(s.events.is_set(unit))).collect();
         for event in self.unit_events() {
             let u = &s.units[event.slot as usize];
+            if u.phase == Phase::Reading {
+                continue;
+            }
             law!(
                 u.phase == Phase::Array && u.until == event.at,
                 "unit {} is in phase {:?} until {}, and its event is {event:?}",
@@ -235,8 +248,25 @@ impl<O: Observer> Flash<O> {
         let u = &s.units[number.index()];
         let waiting = u.queues.waiting();
         let channel = &s.channels[u.channel as usize];
-        law!(!u.awaited || u.phase == Phase::Out, "unit {number} in phase {:?} is awaited", u.phase);
+        law!(
+            !u.awaited || matches!(u.phase, Phase::Out | Phase::Reading),
+            "unit {number} in phase {:?} is awaited",
+            u.phase
+        );
+        law!(
+            u.phase == Phase::Reading || u.reading == 0,
+            "unit {number} in phase {:?} has reads on planes",
+            u.phase
+        );
         match u.phase {
+            Phase::Reading => {
+                law!(!timer, "unit {number} has a timer while it reads");
+                law!(
+                    !u.awaited || channel.awaited && channel.out == number.0,
+                    "data of unit {number} go out, and its channel does not release their planes: {channel:?}"
+                );
+                self.audit_reading(number)?;
+            }
             Phase::Idle => {
                 law!(!timer && u.holder == NONE, "idle unit {number} has a timer or a holder");
                 law!(u.suspended == 0, "idle unit {number} has {} suspended operations", u.suspended);

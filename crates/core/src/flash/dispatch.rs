@@ -10,6 +10,7 @@ use super::state::Flash;
 use super::unit::Phase;
 use crate::address::BusyUnit;
 use crate::containers::NONE;
+use crate::nand::OpKind;
 use crate::observer::{Observer, QueueStep, Step};
 use crate::policy::schedule::QueueView;
 use tailcut_units::{Occupant, Occupants};
@@ -109,6 +110,8 @@ impl<O: Observer> Flash<O> {
             self.interrupt(unit, id);
         } else if u.phase == Phase::Channel && open {
             self.overtake(unit, kind);
+        } else if u.phase == Phase::Reading {
+            self.arrives_beside(unit, id);
         }
         let gates = &self.state.units[unit.index()].gates;
         if gates.programs_closed > 0 && Occupants::HOST_PROGRAMS.has(kind) {
@@ -218,8 +221,10 @@ impl<O: Observer> Flash<O> {
     fn reopen_channel(&mut self, channel: u32) {
         let per_channel = (self.state.units.len() / self.state.channels.len()) as u32;
         for unit in (channel * per_channel..(channel + 1) * per_channel).map(BusyUnit) {
-            if self.state.units[unit.index()].phase == Phase::Idle {
-                self.dispatch(unit);
+            match self.state.units[unit.index()].phase {
+                Phase::Idle => self.dispatch(unit),
+                Phase::Reading => self.begin_beside(unit),
+                _ => {}
             }
         }
     }
@@ -307,6 +312,11 @@ impl<O: Observer> Flash<O> {
         let s = &mut self.state;
         let now = s.now;
         let cmd = &s.ops[id].cmd;
+        if self.fixed.plane_reads && cmd.kind == OpKind::Read {
+            let unit = cmd.unit;
+            self.grant_planes(id);
+            return self.begin_beside(unit);
+        }
         let u = &mut s.units[cmd.unit.index()];
         u.account.count_to(account::of(cmd.occupant), now);
         u.holder = id;
@@ -315,6 +325,16 @@ impl<O: Observer> Flash<O> {
         u.run.course.suspends = 0;
         self.observe(id, Step::Granted, now);
         self.request_channel(id);
+    }
+
+    /// Release a unit, or planes of it, whose data are out.
+    #[inline]
+    pub(super) fn release_from_channel(&mut self, unit: BusyUnit) {
+        if self.state.units[unit.index()].phase == Phase::Reading {
+            self.release_planes(unit);
+        } else {
+            self.release_unit(unit);
+        }
     }
 
     /// Free a unit that its holder has left, and dispatch the next operation.

@@ -107,9 +107,9 @@ impl<O: Observer> Flash<O> {
 
     /// Set the end of a read in a unit's array.
     #[inline]
-    pub(super) fn set_sensed(&mut self, unit: BusyUnit, page_type: usize, at: u64) {
+    pub(super) fn set_sensed(&mut self, unit: BusyUnit, id: u32, page_type: usize, at: u64) {
         let queue = READS + page_type % (QUEUES - READS);
-        self.state.events.push(queue, at, unit.0, 0);
+        self.state.events.push(queue, at, unit.0, id);
     }
 
     /// Set the end of a program, copyback or erase in a unit's array.
@@ -183,8 +183,8 @@ impl<O: Observer> Flash<O> {
                 self.array_ended(unit, id)
             }
             Source::Queue(reads) => {
-                let unit = s.events.pop(reads).slot;
-                self.sensed(BusyUnit(unit))
+                let Event { slot: unit, item: op, .. } = s.events.pop(reads);
+                self.sensed(BusyUnit(unit), op)
             }
             Source::Timer(unit) => self.unit_timer(BusyUnit(unit as u32)),
         }
@@ -200,7 +200,7 @@ impl<O: Observer> Flash<O> {
         let waiters = channel.has_waiters();
         channel.awaited = waiters;
         if out != NONE && s.units[out as usize].awaited {
-            self.release_unit(BusyUnit(out));
+            self.release_from_channel(BusyUnit(out));
         }
         if waiters {
             self.channel_grant(number);
@@ -233,10 +233,12 @@ impl<O: Observer> Flash<O> {
 
     /// The read in the array of a unit has ended.
     #[inline]
-    fn sensed(&mut self, unit: BusyUnit) -> Fact {
-        let u = &mut self.state.units[unit.index()];
-        u.phase = Phase::Channel;
-        let id = u.holder;
+    fn sensed(&mut self, unit: BusyUnit, id: u32) -> Fact {
+        if self.fixed.plane_reads {
+            self.plane_sensed(id);
+        } else {
+            self.state.units[unit.index()].phase = Phase::Channel;
+        }
         let op = &mut self.state.ops[id];
         op.second = true;
         if op.joined != NONE {

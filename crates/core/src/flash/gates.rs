@@ -45,6 +45,13 @@ impl<O: Observer> Flash<O> {
                     self.overtake(unit, kind);
                 }
             }
+            Phase::Reading => {
+                let u = &self.state.units[unit.index()];
+                let first = u.queues.waiting() & self.open_queues(unit) & self.fixed.grants.first;
+                let wanted = first.first().map_or(0, |kind| self.state.ops[u.queues.head(kind)].cmd.planes);
+                self.overtake_reads(unit, wanted);
+                self.begin_beside(unit);
+            }
             _ => self.interrupt_if_awaited(unit),
         }
     }
@@ -63,6 +70,7 @@ impl<O: Observer> Flash<O> {
     /// Close a unit to host programs for one more collection.
     pub fn close_to_programs(&mut self, unit: BusyUnit) {
         self.state.units[unit.index()].gates.programs_closed += 1;
+        self.begin_beside(unit);
     }
 
     /// Open a unit to host programs for one collection that closed it.
@@ -96,6 +104,7 @@ impl<O: Observer> Flash<O> {
     pub fn set_urgent(&mut self, unit: BusyUnit, urgent: bool) {
         let n = &mut self.state.units[unit.index()].gates.urgent;
         *n = if urgent { *n + 1 } else { *n - 1 };
+        self.begin_beside(unit);
     }
 
     /// Set when the oldest host write that waits for room in the write buffer arrived;

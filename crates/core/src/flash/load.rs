@@ -2,6 +2,7 @@
 
 use super::account::{Held, charge_occupants};
 use super::op::OpId;
+use super::plane_reads::Stage;
 use super::state::Flash;
 use super::unit::{HostLoad, Phase};
 use super::{channel, join};
@@ -81,16 +82,38 @@ impl<O: Observer> Flash<O> {
         charge_occupants(to, seen, &held);
     }
 
-    /// The operation that holds a unit.
+    /// The operation that holds a unit. Where reads run on planes of a die independently, the first of them.
     pub fn holder(&self, unit: BusyUnit) -> Option<OpId> {
         OpId::of_link(self.state.units[unit.index()].holder)
     }
 
-    /// Remaining time of the operation in a unit's array; `None` if none executes there.
+    /// Remaining time of the operation in a unit's array; `None` if none executes there. Where reads run on planes
+    /// of a die independently, of the one that ends last.
     pub fn array_left(&self, unit: BusyUnit) -> Option<Span> {
+        self.in_array(unit, u32::MAX).map(|(_, left)| left)
+    }
+
+    /// The operation in the array of a unit that keeps these planes, a mask, in use, and its remaining time. An
+    /// operation keeps all planes of its die, but where reads run independently, a read keeps its own.
+    pub fn in_array(&self, unit: BusyUnit, planes: u32) -> Option<(OpId, Span)> {
         let s = &self.state;
         let u = &s.units[unit.index()];
-        (u.phase == Phase::Array).then(|| Span(u.until.saturating_sub(s.now)))
+        let left = |until: u64| Span(until.saturating_sub(s.now));
+        match u.phase {
+            Phase::Array => Some((OpId(u.holder), left(u.until))),
+            Phase::Reading => {
+                let reads = s.plane_reads.each(unit, u.reading);
+                let sensed = reads.filter(|read| read.stage == Stage::Array && read.planes & planes != 0);
+                sensed.max_by_key(|read| read.until).map(|read| (OpId(read.op), left(read.until)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the host reads queued at a unit stay there, whatever is submitted before the next event.
+    pub fn keeps_reads(&self, unit: BusyUnit) -> bool {
+        let u = &self.state.units[unit.index()];
+        u.phase != Phase::Reading || u.gates.closed > 0
     }
 
     /// How long the operation in a unit's array would keep the unit from an arriving operation of
@@ -111,7 +134,12 @@ impl<O: Observer> Flash<O> {
     /// die or channel.
     pub fn collections_hold_up(&self, kinds: Occupants) -> bool {
         let s = &self.state;
-        s.units.iter().any(|u| {
+        let met_on_channel = |id: u32| {
+            let op = &s.ops[id];
+            let spent = s.channels[op.channel as usize].spent(s.now);
+            kinds.has(op.cmd.occupant) && channel::met_collection(&spent, channel::part(&op.seen))
+        };
+        (0..).map(BusyUnit).zip(&s.units).any(|(number, u)| {
             let first_met = |kind: Occupant| {
                 let head = &s.ops[u.queues.head(kind)];
                 u.account.met_collection_by(&head.seen, s.now)
@@ -119,12 +147,14 @@ impl<O: Observer> Flash<O> {
             if (u.queues.waiting() & kinds).iter().any(first_met) {
                 return true;
             }
-            if u.phase != Phase::Channel || !kinds.has(s.ops[u.holder].cmd.occupant) {
-                return false;
+            match u.phase {
+                Phase::Channel => met_on_channel(u.holder),
+                Phase::Reading => {
+                    let mut reads = s.plane_reads.each(number, u.reading);
+                    reads.any(|read| read.stage == Stage::Channel && met_on_channel(read.op))
+                }
+                _ => false,
             }
-            let op = &s.ops[u.holder];
-            let spent = s.channels[op.channel as usize].spent(s.now);
-            channel::met_collection(&spent, channel::part(&op.seen))
         })
     }
 }

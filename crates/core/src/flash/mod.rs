@@ -30,6 +30,7 @@ mod load;
 mod observe;
 mod op;
 mod plain;
+mod plane_reads;
 mod queue;
 mod queues;
 pub mod senses;

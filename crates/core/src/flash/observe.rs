@@ -34,6 +34,7 @@ impl<O: Observer> Flash<O> {
             by,
             unit: op.cmd.unit,
             channel: op.channel,
+            planes: op.cmd.planes,
             page: op.cmd.page,
             step,
             at: SimTime(at),

@@ -2,8 +2,8 @@
 
 use super::op::{FlashCommand, Op};
 use super::queue::Queue;
-use crate::containers::NONE;
 use crate::containers::slab::Slab;
+use crate::containers::{NONE, bits};
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Occupant, Occupants};
 
@@ -20,39 +20,63 @@ pub(super) struct Queues {
     /// For kinds that are queued by plane: the operations behind that one, by kind and plane. Empty
     /// if no kind is queued by plane.
     backlog: Vec<Queue>,
-    /// Number of queued host reads by page index modulo `PAGES`. Empty if host reads do not join.
-    pages: Vec<u32>,
+    /// Number of queued host reads: by page index modulo `PAGES` if host reads join; by plane if they run by plane,
+    /// those of several planes at `SEVERAL`. Empty otherwise.
+    reads: Vec<u32>,
+    by_plane: bool,
 }
 
-/// Length of [`Queues::pages`].
+/// Length of [`Queues::reads`].
 const PAGES: usize = 64;
+/// The place of reads of several planes, behind those of the planes.
+const SEVERAL: usize = u32::BITS as usize;
+
+/// The place of a host read in [`Queues::reads`].
+#[inline]
+fn place(cmd: &FlashCommand, by_plane: bool) -> usize {
+    match (by_plane, cmd.has_one_plane()) {
+        (false, _) => cmd.page as usize % PAGES,
+        (true, true) => cmd.planes.trailing_zeros() as usize,
+        (true, false) => SEVERAL,
+    }
+}
 
 impl Queues {
     /// Create empty queues, with `planes` planes for kinds that are queued by plane (0: no kind
-    /// is). `reads_join`: host reads join.
-    pub fn new(planes: u32, reads_join: bool) -> Queues {
+    /// is). Host reads may join (`reads_join`) or run by plane (`by_plane`).
+    pub fn new(planes: u32, reads_join: bool, by_plane: bool) -> Queues {
         Queues {
             waiting: Occupants::NONE,
             queues: Default::default(),
             arrived: [0; Occupant::COUNT],
             fronts: [0; Occupant::COUNT],
             backlog: vec![Queue::default(); planes as usize * Occupant::COUNT],
-            pages: vec![0; if reads_join { PAGES } else { 0 }],
+            reads: vec![0; if reads_join || by_plane { PAGES } else { 0 }],
+            by_plane,
         }
     }
 
-    /// The number of queued operations that may have the page of this one, if it is a host read
-    /// that can join.
+    /// The number of queued operations that may have the page of this one, or that have its plane, if it is a host
+    /// read and these are counted.
     #[inline]
-    fn at_page(&mut self, cmd: &FlashCommand) -> Option<&mut u32> {
-        if cmd.occupant == Occupant::UserRead { self.pages.get_mut(cmd.page as usize % PAGES) } else { None }
+    fn like(&mut self, cmd: &FlashCommand) -> Option<&mut u32> {
+        if cmd.occupant != Occupant::UserRead || self.reads.is_empty() {
+            return None;
+        }
+        self.reads.get_mut(place(cmd, self.by_plane))
+    }
+
+    /// Whether a queued host read may need no planes but these, a mask. Where reads run by plane.
+    #[inline]
+    pub fn may_need(&self, planes: u32) -> bool {
+        self.reads[SEVERAL] != 0 || bits(planes).any(|plane| self.reads[plane as usize] != 0)
     }
 
     /// Whether an operation that may have the page of this one is queued. Most host reads join
     /// nothing, and then the queue is not searched.
     #[inline]
     pub fn may_join(&self, cmd: &FlashCommand) -> bool {
-        cmd.occupant != Occupant::UserRead || self.pages[cmd.page as usize % PAGES] != 0
+        cmd.occupant != Occupant::UserRead || self.reads[place(cmd, false)] != 0
     }
 
     /// The kinds of work that wait.
@@ -82,7 +106,7 @@ impl Queues {
             self.waiting.insert(kind);
             self.arrived[kind as usize] = op.arrived;
         }
-        if let Some(count) = self.at_page(&op.cmd) {
+        if let Some(count) = self.like(&op.cmd) {
             *count += 1;
         }
         self.queues[kind as usize].push_back(ops, id);
@@ -91,7 +115,7 @@ impl Queues {
     /// Put an operation that arrived before most others into its queue, in order of arrival.
     pub fn return_in_order(&mut self, ops: &mut Slab<Op>, id: u32) {
         let kind = ops[id].cmd.occupant;
-        if let Some(count) = self.at_page(&ops[id].cmd) {
+        if let Some(count) = self.like(&ops[id].cmd) {
             *count += 1;
         }
         self.waiting.insert(kind);
@@ -121,7 +145,7 @@ impl Queues {
     /// head).
     #[inline]
     pub fn unlink(&mut self, ops: &mut Slab<Op>, kind: Occupant, before: u32, id: u32) {
-        if let Some(count) = self.at_page(&ops[id].cmd) {
+        if let Some(count) = self.like(&ops[id].cmd) {
             *count -= 1;
         }
         let queue = &mut self.queues[kind as usize];
@@ -188,14 +212,14 @@ impl Queues {
         }
     }
 
-    /// Whether the counts by page are those of the queued host reads, for the audit.
-    pub fn counts_pages(&self, ops: &Slab<Op>) -> bool {
-        let mut counts = vec![0; self.pages.len()];
+    /// Whether the counts are those of the queued host reads, for the audit.
+    pub fn counts_reads(&self, ops: &Slab<Op>) -> bool {
+        let mut counts = vec![0; self.reads.len()];
         if !counts.is_empty() {
             let reads = self.queue(Occupant::UserRead);
-            reads.iter(ops).for_each(|id| counts[ops[id].cmd.page as usize % PAGES] += 1);
+            reads.iter(ops).for_each(|id| counts[place(&ops[id].cmd, self.by_plane)] += 1);
         }
-        counts == self.pages
+        counts == self.reads
     }
 
     /// The queue of a kind, for the audit.
@@ -223,7 +247,7 @@ mod tests {
     fn a_plane_that_is_ahead_waits_for_one_block_of_each_other() {
         let (planes, pages, kind) = (4, 16, Occupant::UserProgram);
         let mut ops = Slab::new(8, Op::blank());
-        let mut queues = Queues::new(planes, false);
+        let mut queues = Queues::new(planes, false, false);
         let mut arrivals = 0;
         let mut queue = |queues: &mut Queues, ops: &mut Slab<Op>, plane: u32, page: u32| {
             let id = ops.take();

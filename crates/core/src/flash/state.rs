@@ -8,6 +8,7 @@ use super::erase::Eraser;
 use super::failures::Failures;
 use super::join::Joins;
 use super::op::{FlashCommand, Op};
+use super::plane_reads::PlaneReads;
 use super::queues::Queues;
 use super::senses::Senses;
 use super::unit::Unit;
@@ -36,6 +37,9 @@ pub struct Setup {
     pub planes: u32,
     /// Number of planes of a busy unit: those of its die, or 1.
     pub unit_planes: u32,
+    /// Whether reads on different planes of a busy unit, which is a die, run independently of each other. Reads then
+    /// join nothing.
+    pub plane_reads: bool,
     /// What the blocks remember.
     pub blocks: Blocks,
     /// What can fail, if anything can.
@@ -80,6 +84,8 @@ pub(super) struct Fixed {
     /// Number of planes of a die, and of a busy unit.
     pub planes: u32,
     pub unit_planes: u32,
+    /// Whether reads on different planes of a die run independently.
+    pub plane_reads: bool,
     /// The planes of a die, as a mask.
     pub all_planes: u32,
     pub suspend_erase: SuspendErasePolicy,
@@ -109,6 +115,7 @@ pub struct FlashState {
     /// Number of arrivals at dies so far.
     pub(super) arrivals: u64,
     pub(super) units: Vec<Unit>,
+    pub(super) plane_reads: PlaneReads,
     pub(super) channels: Vec<Channel>,
     /// By channel.
     pub(super) decoders: Vec<Ecc>,
@@ -138,7 +145,7 @@ impl<O> Flash<O> {
         let Setup { channels, units, ops, .. } = setup;
         let gathers = Occupant::ALL.into_iter().any(|o| setup.joins.gathers(o));
         let line_up = if gathers { setup.planes } else { 0 };
-        let queues = Queues::new(line_up, setup.joins.has(Occupant::UserRead));
+        let queues = Queues::new(line_up, setup.joins.has(Occupant::UserRead), setup.plane_reads);
         let schedule = setup.schedule;
         let planes = units * setup.unit_planes;
         let sensing =
@@ -158,6 +165,7 @@ impl<O> Flash<O> {
             tells_transfers: setup.tells_transfers,
             planes: setup.planes,
             unit_planes: setup.unit_planes,
+            plane_reads: setup.plane_reads,
             all_planes: u32::MAX >> (32 - setup.planes),
             suspend_erase: setup.suspend_erase,
             suspend_program: setup.suspend_program,
@@ -171,6 +179,7 @@ impl<O> Flash<O> {
             ops: Slab::new(ops as usize, Op::blank()),
             arrivals: 0,
             units: (0..units).map(|u| Unit::new(u / (units / channels), queues.clone())).collect(),
+            plane_reads: PlaneReads::new(if setup.plane_reads { planes } else { 0 }, setup.unit_planes),
             channels: vec![Channel::new(); channels as usize],
             decoders: vec![Ecc::new(&setup.ecc); channels as usize],
             schedule,

@@ -249,16 +249,26 @@ impl<O: Observer> Flash<O> {
         let u = &s.units[unit.index()];
         let arrived = u.queues.arrived();
         let next = s.schedule.next(&QueueView { waiting: urgent, urgent: u.gates.urgent > 0, arrived });
-        let met = !Occupants::HOST_PROGRAMS.has(holder) || self.erase_is_suspended(unit);
+        let met = self.belongs_to_collection(unit, holder);
         let id = self.take_queued(unit, next);
+        self.note_suspended(id, met);
+        self.grant(id);
+        self.read_left(unit, next);
+    }
+
+    /// Whether an operation suspended on a unit belongs to a collection; the last one has this occupant.
+    pub(super) fn belongs_to_collection(&self, unit: BusyUnit, holder: Occupant) -> bool {
+        !Occupants::HOST_PROGRAMS.has(holder) || self.erase_is_suspended(unit)
+    }
+
+    /// Count an operation that begins over a suspended one as delayed, if that belongs to a collection (`met`).
+    pub(super) fn note_suspended(&mut self, id: u32, met: bool) {
         let s = &mut self.state;
         let cmd = &s.ops[id].cmd;
         // A read that serves a reconstruction alone is not counted: the read that it replaces is.
         if met && cmd.tag != NONE && cmd.bytes > 0 {
             s.commands.meets_collection(cmd.tag);
         }
-        self.grant(id);
-        self.read_left(unit, next);
     }
 
     fn erase_is_suspended(&self, unit: BusyUnit) -> bool {
@@ -268,7 +278,7 @@ impl<O: Observer> Flash<O> {
 
     /// Return the arrival number before which operations are served before a suspended erase
     /// resumes.
-    fn serve_before(&mut self, unit: BusyUnit, run: &Run) -> u64 {
+    pub(super) fn serve_before(&mut self, unit: BusyUnit, run: &Run) -> u64 {
         if run.serve_before != u64::MAX {
             return run.serve_before;
         }

@@ -2,6 +2,7 @@
 
 use super::channel::{self, Spent};
 use super::op::{FlashCommand, Op};
+use super::plane_reads::Stage;
 use super::state::{Flash, FlashState};
 use super::unit::Phase;
 use crate::containers::NONE;
@@ -18,7 +19,12 @@ impl FlashState {
         let seen = channel::part(&op.seen);
         op.ledger.charge_each(Cause::channel_wait(Occupant::ALL[0]), spent, seen);
         if channel::met_collection(spent, seen) {
-            self.units[op.cmd.unit.index()].met_collection = true;
+            let u = &mut self.units[op.cmd.unit.index()];
+            if u.phase == Phase::Reading {
+                self.plane_reads.of(op.cmd.unit, op.cmd.planes).met_collection = true;
+            } else {
+                u.met_collection = true;
+            }
             if op.cmd.tag != NONE {
                 self.commands.meets_collection(op.cmd.tag);
             }
@@ -152,10 +158,15 @@ impl<O: Observer> Flash<O> {
         let mut along = if kind == OpKind::Read { NONE } else { op.joined };
         s.channels[op.channel as usize].occupy(occupant, now, command + data);
         let u = &mut s.units[unit.index()];
-        u.phase = Phase::Array;
         u.plane_ns += array * u64::from(planes);
         let begun = now + command + data;
-        u.until = begun + array;
+        if u.phase == Phase::Reading {
+            let read = s.plane_reads.of(unit, op.cmd.planes);
+            (read.stage, read.until) = (Stage::Array, begun + array);
+        } else {
+            u.phase = Phase::Array;
+            u.until = begun + array;
+        }
         self.observe(id, Step::ChannelIn, begun);
         while along != NONE {
             self.observe_by(along, Step::Joined, id, now);
@@ -166,7 +177,7 @@ impl<O: Observer> Flash<O> {
             self.prefetch_blocks(id);
         }
         if kind == OpKind::Read {
-            return self.set_sensed(unit, self.fixed.timing.page_type(page), begun + array);
+            return self.set_sensed(unit, id, self.fixed.timing.page_type(page), begun + array);
         }
         if data > 0 && self.fixed.tells_transfers {
             self.await_channel(self.state.units[unit.index()].channel);
@@ -225,6 +236,11 @@ impl<O: Observer> Flash<O> {
         let u = &mut s.units[unit.index()];
         if ahead {
             channel.out = NONE;
+        } else if u.phase == Phase::Reading {
+            u.leaving = op.cmd.planes.trailing_zeros();
+            u.awaited = true;
+            channel.out = unit.0;
+            s.plane_reads.of(unit, op.cmd.planes).stage = Stage::Out;
         } else if u.joined == 0 {
             u.phase = Phase::Out;
             u.until = d.channel_free;

@@ -29,6 +29,9 @@ pub(super) enum Phase {
     Suspending,
     /// The operation is being resumed; the timer is set.
     Resuming,
+    /// Reads have the planes `Unit::reading`, each for itself (`PlaneRead`). The first of them that still has its
+    /// planes is the holder. The channel releases the planes of each at the end of its transfer.
+    Reading,
 }
 
 /// An operation that may be interrupted, and its course in the array.
@@ -123,8 +126,12 @@ pub(super) struct Unit {
     pub met_until: u64,
     /// End of phase `Array`, `Out` or `Ahead`.
     pub until: u64,
-    /// Whether the channel releases the unit at the end of phase `Out`.
+    /// Whether the channel releases the unit at the end of phase `Out`; in phase `Reading` the planes of the read at
+    /// place `leaving`.
     pub awaited: bool,
+    /// The planes that reads have in phase `Reading`, as a mask, and the first plane of the read whose data go out.
+    pub reading: u32,
+    pub leaving: u32,
     pub gates: Gates,
     pub load: HostLoad,
     pub queues: Queues,
@@ -152,6 +159,8 @@ impl Unit {
             met_until: 0,
             until: 0,
             awaited: false,
+            reading: 0,
+            leaving: 0,
             gates: Gates::default(),
             load: HostLoad::default(),
             queues,

@@ -1,8 +1,10 @@
 //! How long dies, planes and channels were in use.
 
 use super::account;
+use super::plane_reads::{PlaneRead, Stage};
 use super::state::Flash;
 use super::unit::{Phase, Run, Unit};
+use crate::address::BusyUnit;
 use crate::containers::NONE;
 use crate::nand::OpKind;
 use crate::observer::Observer;
@@ -45,7 +47,8 @@ impl<O: Observer> Flash<O> {
 
     /// By unit: array time, ns, counted once for each plane addressed.
     pub fn planes_taken(&self) -> Vec<u64> {
-        self.state.units.iter().map(|u| u.plane_ns.saturating_sub(self.array_ahead(u))).collect()
+        let units = (0..).map(BusyUnit).zip(&self.state.units);
+        units.map(|(number, u)| u.plane_ns.saturating_sub(self.array_ahead(number, u))).collect()
     }
 
     /// By channel: nanoseconds in which an operation held it.
@@ -77,7 +80,7 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Array time of a unit that is already counted and still to come, multiplied by planes.
-    fn array_ahead(&self, unit: &Unit) -> u64 {
+    fn array_ahead(&self, number: BusyUnit, unit: &Unit) -> u64 {
         let s = &self.state;
         let planes = |op: u32| match s.ops[op].cmd.kind {
             OpKind::Read => u64::from(s.joined(op).0),
@@ -103,6 +106,12 @@ impl<O: Observer> Flash<O> {
             // A suspended program whose data are transferred again.
             Phase::Channel if unit.account.slot() == account::OVERHEAD => left(&unit.run),
             Phase::Ahead if unit.holder != NONE => unit.until.saturating_sub(s.now) * planes(unit.holder),
+            Phase::Reading => {
+                let reads = s.plane_reads.each(number, unit.reading);
+                let sensed = reads.filter(|read| read.stage == Stage::Array);
+                let left = |read: &PlaneRead| read.until.saturating_sub(s.now).min(self.sense_ns(read.op));
+                sensed.map(|read| left(read) * u64::from(read.planes.count_ones())).sum()
+            }
             // A sense that is dropped counts from the beginning of the transfer.
             Phase::Idle | Phase::Channel | Phase::Out | Phase::Ahead => 0,
         };

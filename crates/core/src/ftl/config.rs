@@ -113,7 +113,7 @@ pub struct FtlConfig {
     /// Whether host reads queued at one die join into one multi-plane read, if they address the
     /// same page of their blocks and different planes.
     ///
-    /// - Range: `true` needs `geometry.busy_unit = "die"` and several planes
+    /// - Range: `true` needs `geometry.busy_unit = "die"`, several planes and `geometry.plane_reads = "together"`
     /// - Read by: joining (`flash::join`), set up in `device::drive`
     pub join_reads: bool,
     /// Whether programs queued at one die join into one multi-plane program, if they are for the
@@ -148,6 +148,8 @@ pub(crate) struct DieGeometry {
     pub planes: u32,
     /// Whether the planes work independently.
     pub independent: bool,
+    /// Whether its reads on different planes run side by side, and its other operations do not.
+    pub reads_by_plane: bool,
 }
 
 impl DieGeometry {
@@ -273,6 +275,14 @@ impl FtlConfig {
         if self.join_reads && one_plane {
             return refuse("ftl.join_reads", "true, but no operation covers more than one plane of a die");
         }
+        for (key, joins) in [("ftl.join_reads", self.join_reads), ("ftl.gc.join_reads", self.gc.join_reads)] {
+            if joins && die.reads_by_plane {
+                return refuse(
+                    key,
+                    "true, but with geometry.plane_reads = \"independent\" each read begins for itself, and none waits to join another: leave one of the two out",
+                );
+            }
+        }
         let of_blocks =
             [("ftl.join_programs", self.join_programs), ("ftl.gc.join_reads", self.gc.join_reads)];
         for (key, joins) in of_blocks {
@@ -388,8 +398,8 @@ pub struct GcConfig {
     /// Whether reads of several collections queued at one die join, as host reads do under
     /// `ftl.join_reads`.
     ///
-    /// - Range: `true` needs `ftl.extent = "block"`, `geometry.busy_unit = "die"`, several planes
-    ///   and `ftl.gc.copy = "controller"`
+    /// - Range: `true` needs `ftl.extent = "block"`, `geometry.busy_unit = "die"`, several planes,
+    ///   `geometry.plane_reads = "together"` and `ftl.gc.copy = "controller"`
     /// - Read by: joining (`flash::join`), set up in `device::drive`
     pub join_reads: bool,
     /// The most planes of a die that one erase covers. An extent of more planes is erased by

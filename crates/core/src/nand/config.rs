@@ -16,6 +16,18 @@ pub enum BusyKind {
     Plane,
 }
 
+/// What a read keeps busy on a die whose array operations keep the whole die busy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlaneReading {
+    /// Its die, like any other operation.
+    #[default]
+    Together,
+    /// Its planes: reads on different planes of a die run side by side, each at its own time, on any block and page.
+    /// A program, an erase or a copyback has the die to itself.
+    Independent,
+}
+
 /// The numbers of channels, chips, dies, planes, blocks and pages, and the size of a page.
 ///
 /// - Read by: the address arithmetic (`ftl::layout`), set up in `device::shape`
@@ -63,6 +75,15 @@ pub struct GeometryConfig {
     /// - Range: `plane` needs `ftl.extent = "block"` where a die has several planes
     /// - Read by: the queues of dies and planes (`device::shape`)
     pub busy_unit: BusyKind,
+    /// What a read keeps busy where the busy unit is a die with several planes. Data sheets call `independent`
+    /// independent multi-plane reads, or independent word line reads. Queued reads begin as the schedule serves them:
+    /// none overtakes a program or an erase that goes before it.
+    ///
+    /// - Range: `independent` needs `geometry.busy_unit = "die"` and several planes, and excludes `ftl.join_reads`,
+    ///   `ftl.gc.join_reads` and `policy.read_retry.walk.pipelined`
+    /// - Read by: the dies (`flash::plane_reads`)
+    #[serde(default)]
+    pub plane_reads: PlaneReading,
 }
 
 impl GeometryConfig {
@@ -114,6 +135,25 @@ impl GeometryConfig {
     pub(crate) fn check_busy_unit(&self, extents_of_one_block: bool) -> Result<(), ConfigProblem> {
         if self.busy_unit == BusyKind::Plane && self.planes > 1 && !extents_of_one_block {
             return refuse("geometry.busy_unit", "independent planes need ftl.extent = \"block\"");
+        }
+        Ok(())
+    }
+
+    /// Whether reads on different planes of a die run side by side.
+    pub(crate) fn reads_by_plane(&self) -> bool {
+        self.plane_reads == PlaneReading::Independent
+    }
+
+    /// Planes of a busy unit whose reads run side by side, or 1.
+    pub(crate) fn planes_read(&self) -> u32 {
+        if self.reads_by_plane() { self.planes } else { 1 }
+    }
+
+    /// Check that a die has planes whose reads can run side by side.
+    pub(crate) fn check_plane_reads(&self) -> Result<(), ConfigProblem> {
+        if self.reads_by_plane() && (self.busy_unit == BusyKind::Plane || self.planes == 1) {
+            let problem = "`independent`, but each plane is a busy unit of its own: it needs geometry.busy_unit = \"die\" and several planes";
+            return refuse("geometry.plane_reads", problem);
         }
         Ok(())
     }

@@ -119,6 +119,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             units: shape.luns,
             planes: shape.planes,
             unit_planes: shape.planes,
+            plane_reads: shape.planes_read > 1,
             blocks: shape.new_blocks(config),
             faults: shape.faults.clone(),
             eraser: shape.parts.eraser.clone(),

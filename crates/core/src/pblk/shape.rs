@@ -66,6 +66,8 @@ pub struct Shape {
     pub bad_blocks: Vec<Vec<u32>>,
     /// Planes of a LUN.
     pub planes: u32,
+    /// Planes of a LUN whose reads run side by side, or 1.
+    pub planes_read: u32,
     /// Codewords of a sector.
     pub codewords: u32,
     /// The flash.
@@ -249,6 +251,7 @@ impl Shape {
             bad,
             bad_blocks,
             planes: g.planes,
+            planes_read: g.planes_read(),
             codewords: (unit / c.ecc.codeword) as u32,
             parts,
             faults: Faults::new(&c.faults, &c.fault, g, c.errors.is_some(), seed),
@@ -478,6 +481,7 @@ fn check(c: &DeviceConfig) -> Result<(), ConfigProblem> {
             "`plane`; pblk programs all planes of a LUN together: set it to die",
         );
     }
+    g.check_plane_reads()?;
     c.pblk.check()?;
     c.ecc.check_codeword(SECTOR, g.page)?;
     c.host.check_transfer(SECTOR)?;

@@ -116,7 +116,8 @@ fn joins() -> impl Strategy<Value = Joins> {
 }
 
 fn parts() -> impl Strategy<Value = Parts> {
-    let shape = (1..=2u32, 1..=3u32, 1..=4u32);
+    let by_plane = prop_oneof![2 => Just(false), 1 => Just(true)];
+    let shape = (1..=2u32, 1..=3u32, 1..=4u32, by_plane);
     let order = prop::sample::select(ChannelOrder::ALL.to_vec());
     let bus = (
         prop_oneof![Just(1_000_000_000), Just(100_000_000), Just(u64::MAX)],
@@ -129,6 +130,7 @@ fn parts() -> impl Strategy<Value = Parts> {
     let policies = (schedule(), suspend_erase(), suspend_program(), scheme);
     (shape, timing(), bus, suspend(), joins(), policies).prop_map(
         |(shape, timing, bus, suspend, joins, p)| Parts {
+            plane_reads: shape.3,
             channels: shape.0,
             units: shape.0 * shape.1,
             planes: shape.2,
@@ -136,7 +138,11 @@ fn parts() -> impl Strategy<Value = Parts> {
             channel: ChannelConfig { rate: bus.0, command: bus.1, order: bus.4 },
             ecc: EccConfig { codeword: 2, decode: bus.2, queue: bus.3, engines: None },
             suspend,
-            joins,
+            // Reads that run by plane do not join.
+            joins: Joins {
+                kinds: if shape.3 { joins.kinds & !Occupants::READS } else { joins.kinds },
+                ..joins
+            },
             schedule: p.0,
             suspend_erase: p.1,
             suspend_program: p.2,
@@ -197,7 +203,9 @@ fn operation(parts: &Parts, draw: &Draw, occupant: Occupant, copies: bool) -> Fl
     let to = || copyback_to(unit, (draw.unit + 1) % BLOCKS, draw.page + 1);
     let cmd = if copies { to() } else { of(occupant, unit) };
     let lines_up = parts.joins.kinds.has(cmd.occupant) && cmd.occupant != Occupant::UserRead;
-    let planes = if lines_up {
+    // Most reads that run by plane are of one.
+    let by_plane = parts.plane_reads && cmd.kind == OpKind::Read && !draw.codewords.is_multiple_of(3);
+    let planes = if lines_up || by_plane {
         1 << (draw.planes % parts.planes)
     } else {
         1 + draw.planes % ((1 << parts.planes) - 1).max(1)
@@ -327,7 +335,7 @@ fn array_ns(stage: &Stage, op: &Outcome) -> u64 {
 /// exact.
 fn run(parts: &Parts, script: &Script) -> (Stage, Vec<usize>) {
     let (mut stage, asked) = stage(parts, script);
-    let mut watch = Watch::new(parts.units, parts.channels, parts.joins);
+    let mut watch = Watch::new(parts);
     let mut steps = 0;
     while stage.step() {
         watch.look(&stage);
@@ -358,6 +366,19 @@ fn the_scripts_reach_what_is_to_be_tried() {
         meet("programs suspended", c.program_suspension.suspends as usize);
         meet("resumes of erases cancelled", cancelled(&c.erase_suspension));
         meet("resumes of programs cancelled", cancelled(&c.program_suspension));
+        if parts.plane_reads {
+            let reads = || asked.iter().map(|&op| &stage[op]).filter(|op| op.cmd.kind == OpKind::Read);
+            let beside = |a: &Outcome, b: &Outcome| {
+                a.cmd.unit == b.cmd.unit
+                    && a.granted() < b.granted()
+                    && b.granted() < a.out.map_or(0, |out| out.1)
+            };
+            let pairs = reads().map(|a| reads().filter(|b| beside(a, b)).count()).sum::<usize>();
+            meet("reads side by side", pairs);
+            let c = stage.flash.counters();
+            let suspends = c.erase_suspension.suspends + c.program_suspension.suspends;
+            meet("reads side by side, with suspensions", if suspends > 0 { pairs } else { 0 });
+        }
         for op in asked.iter().map(|&op| &stage[op]) {
             let kind = op.cmd.occupant.name();
             meet("returned", op.returned.len());
@@ -380,6 +401,8 @@ fn the_scripts_reach_what_is_to_be_tried() {
         "returned",
         "joined and suspended",
         "data again",
+        "reads side by side",
+        "reads side by side, with suspensions",
     ]
     .map(String::from)
     .into();

@@ -9,6 +9,7 @@ mod gates;
 mod join;
 mod laws;
 mod parts;
+mod plane_reads;
 mod schedule;
 mod senses;
 mod suspension;

@@ -60,6 +60,8 @@ pub struct Parts {
     pub channels: u32,
     pub units: u32,
     pub planes: u32,
+    /// Whether reads on different planes of a die are independent.
+    pub plane_reads: bool,
     pub timing: TimingConfig,
     pub channel: ChannelConfig,
     pub ecc: EccConfig,
@@ -90,6 +92,7 @@ impl Parts {
             channels: 2,
             units: 4,
             planes: 2,
+            plane_reads: false,
             timing: TimingConfig {
                 read: vec![Span(SENSE), Span(SENSE_2)],
                 program: ProgramTiming { pulse: Span(PULSE), verify: Span(STEP - PULSE), pulses: vec![2, 3] },
@@ -168,6 +171,7 @@ impl Parts {
             units: self.units,
             planes: self.planes,
             unit_planes: self.planes,
+            plane_reads: self.plane_reads,
             blocks,
             faults,
             eraser: self.eraser.clone(),
@@ -210,6 +214,7 @@ impl Parts {
             page: PAGE,
             bad_blocks: 0.0,
             busy_unit: BusyKind::Die,
+            plane_reads: PlaneReading::Together,
         }
     }
 

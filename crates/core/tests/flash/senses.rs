@@ -45,7 +45,7 @@ fn parts_of(retry: ReadRetryConfig, days: u64, config: ErrorsConfig) -> Parts {
 
 fn played(parts: &Parts, commands: &[FlashCommand]) -> (Stage, Vec<usize>) {
     let mut stage = Stage::new(parts);
-    let mut watch = Watch::new(parts.units, parts.channels, parts.joins);
+    let mut watch = Watch::new(parts);
     let ids = commands.iter().map(|cmd| stage.ask(0, *cmd)).collect();
     stage.play();
     watch.look(&stage);
@@ -455,7 +455,7 @@ fn a_pipelined_read_above_a_suspended_program() {
     let parts =
         Parts { senses: old.senses, ecc: old.ecc, ..Parts::under("read-priority", "never", "inter-phase") };
     let mut stage = Stage::new(&parts);
-    let mut watch = Watch::new(parts.units, parts.channels, parts.joins);
+    let mut watch = Watch::new(&parts);
     let program = stage.ask(0, program(0));
     let first = stage.ask(10_000, read(0));
     let erases = false;

@@ -1,6 +1,7 @@
 //! Watches the events of a flash and keeps its own accounts of dies, channels and decoders.
 
 use crate::driver::{Event, Stage};
+use crate::parts::Parts;
 use std::collections::{BTreeMap, VecDeque};
 use tailcut_core::flash::Joins;
 use tailcut_core::nand::OpKind;
@@ -23,11 +24,18 @@ struct Die {
     queues: BTreeMap<usize, VecDeque<usize>>,
     closed: u32,
     programs_closed: u32,
+    /// Where reads run by plane: the reads that have planes, with these, and which of them is out when.
+    reading: Vec<(usize, u32)>,
+    leaving: Option<(usize, u64)>,
 }
 
 impl Die {
     /// End the hold, if its end is reached.
     fn settle(&mut self, at: u64) {
+        if let Some((op, until)) = self.leaving.filter(|&(_, until)| until <= at) {
+            self.leaving = None;
+            self.stops_reading(op, until);
+        }
         if let (Some(since), Some(until)) = (self.since, self.until)
             && until <= at
         {
@@ -42,13 +50,31 @@ impl Die {
         self.since = Some(at);
     }
 
+    /// A read gets its planes, if those of others that have some are different.
+    fn reads(&mut self, op: usize, planes: u32, at: u64) {
+        self.settle(at);
+        if self.reading.is_empty() {
+            self.take(at, "a read");
+        }
+        assert!(self.reading.iter().all(|read| read.1 & planes == 0), "at {at}: a plane has one read");
+        self.reading.push((op, planes));
+    }
+
+    fn stops_reading(&mut self, op: usize, at: u64) {
+        self.reading.retain(|read| read.0 != op);
+        if self.reading.is_empty() {
+            self.leave(at);
+        }
+    }
+
     fn leave(&mut self, at: u64) {
         self.taken += at - self.since.take().expect("something had it");
         self.until = None;
     }
 
     fn taken(&self, now: u64) -> u64 {
-        let until = self.until.unwrap_or(now).min(now);
+        let last = self.leaving.filter(|_| self.reading.len() == 1).map(|(_, until)| until);
+        let until = self.until.or(last).unwrap_or(now).min(now);
         self.taken + self.since.map_or(0, |since| until - since)
     }
 }
@@ -76,9 +102,13 @@ struct Waits {
 /// The accounts.
 pub struct Watch {
     joins: Joins,
+    /// Whether reads run by plane.
+    plane_reads: bool,
     dies: Vec<Die>,
     channels: Vec<Channel>,
     waits: BTreeMap<usize, Waits>,
+    /// By operation: its planes.
+    planes: BTreeMap<usize, u32>,
     /// By operation: the operations that joined it.
     joined: BTreeMap<usize, Vec<usize>>,
     /// Number of events processed.
@@ -86,11 +116,13 @@ pub struct Watch {
 }
 
 impl Watch {
-    pub fn new(units: u32, channels: u32, joins: Joins) -> Watch {
+    pub fn new(parts: &Parts) -> Watch {
         Watch {
-            joins,
-            dies: (0..units).map(|_| Die::default()).collect(),
-            channels: (0..channels).map(|_| Channel::default()).collect(),
+            joins: parts.joins,
+            plane_reads: parts.plane_reads,
+            planes: BTreeMap::new(),
+            dies: (0..parts.units).map(|_| Die::default()).collect(),
+            channels: (0..parts.channels).map(|_| Channel::default()).collect(),
             waits: BTreeMap::new(),
             joined: BTreeMap::new(),
             seen: 0,
@@ -147,10 +179,16 @@ impl Watch {
     fn step(&mut self, op: usize, e: &StepEvent) {
         let (at, until) = (e.at.0, e.until.0);
         let die = &mut self.dies[e.unit.index()];
+        let by_plane = self.plane_reads && e.kind == OpKind::Read;
         match e.step {
             Step::Granted => self.granted(op, e),
             Step::Returned => {
-                die.leave(at);
+                if by_plane {
+                    die.settle(at);
+                    die.stops_reading(op, at);
+                } else {
+                    die.leave(at);
+                }
                 die.along = 0;
                 if let Some(queue) = die.queues.get_mut(&(e.occupant as usize)) {
                     queue.push_front(op);
@@ -169,6 +207,11 @@ impl Watch {
                 waits.channel += at - waits.asked.take().unwrap_or(at);
                 if e.step == Step::ChannelOut {
                     channel.decoding.push_back(op);
+                    if by_plane {
+                        die.settle(at);
+                        assert_eq!(die.leaving.replace((op, until)), None, "at {at}");
+                        return;
+                    }
                     match die.along.checked_sub(1) {
                         Some(left) => die.along = left,
                         None => die.until = Some(until),
@@ -212,12 +255,25 @@ impl Watch {
             assert!(e.kind == OpKind::Read && die.since.is_some(), "its data follow another's");
             return;
         }
-        die.take(at, "an operation");
+        if self.plane_reads && e.kind == OpKind::Read {
+            die.reads(op, e.planes, at);
+        } else {
+            die.take(at, "an operation");
+        }
         die.along = if e.kind == OpKind::Read { self.joined.get(&op).map_or(0, Vec::len) } else { 0 };
         assert!(die.closed == 0 || Occupants::COLLECTION.has(e.occupant), "at {at}: its die is closed");
         let barred = die.programs_closed > 0 && Occupants::HOST_PROGRAMS.has(e.occupant);
         assert!(!barred, "at {at}: its die is closed to it");
-        if !self.joins.kinds.has(e.occupant) {
+        if self.plane_reads && e.kind == OpKind::Read {
+            let queue = die.queues.get_mut(&(e.occupant as usize)).expect("it has arrived");
+            let own = |other: &usize| self.planes[other] & e.planes != 0;
+            let first = queue.iter().position(own).expect("it is queued");
+            assert_eq!(
+                queue.remove(first),
+                Some(op),
+                "at {at}: reads of a plane are granted in order of arrival"
+            );
+        } else if !self.joins.kinds.has(e.occupant) {
             let first = die.queues.get_mut(&(e.occupant as usize)).and_then(VecDeque::pop_front);
             assert_eq!(first, Some(op), "at {at}: operations of one kind are granted in order of arrival");
         }
@@ -227,6 +283,7 @@ impl Watch {
     fn queued(&mut self, op: usize, e: &QueueEvent) {
         let at = e.at.0;
         let waits = self.waits.entry(op).or_default();
+        self.planes.insert(op, e.planes);
         match e.step {
             QueueStep::Arrives => {
                 // If the operation gets its die at once, no `Leaves` follows.

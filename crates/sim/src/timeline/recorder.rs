@@ -6,7 +6,7 @@ use crate::measure::SinkError;
 use std::collections::BTreeMap;
 use tailcut_core::address::BusyUnit;
 use tailcut_core::device::{
-    Change, Observer, QueueEvent, QueueStep, RequestEvent, RequestStep, Step, StepEvent,
+    Change, Observer, OpKind, QueueEvent, QueueStep, RequestEvent, RequestStep, Step, StepEvent,
 };
 use tailcut_units::SimTime;
 
@@ -38,8 +38,7 @@ pub struct Covered {
 /// window starts. Slices that extend beyond either end of the window are cut there.
 pub struct Recorder<T: Tracks> {
     pen: Pen<T>,
-    /// The operation that holds each unit.
-    units: Vec<Option<Holder>>,
+    holders: Holders,
     /// The suspended operations, by operation. Pool indices are unique among operations
     /// under way, which include suspended ones.
     suspended: BTreeMap<u32, Suspended>,
@@ -65,12 +64,38 @@ struct Arriving {
     flows: Vec<Flow>,
 }
 
+/// The operations that hold units, or planes of units.
+struct Holders {
+    /// The operation that holds each unit; then, where reads run by plane, the read that holds each plane.
+    all: Vec<Option<Holder>>,
+    units: u32,
+    /// Planes of a unit whose reads run side by side, or 1.
+    planes_read: u32,
+}
+
+impl Holders {
+    /// The place of the holder of an operation, and its track.
+    fn place(&self, e: &StepEvent) -> (usize, Track) {
+        if self.planes_read == 1 || e.kind != OpKind::Read {
+            return (e.unit.index(), Track::Unit(e.unit));
+        }
+        let plane = e.planes.trailing_zeros();
+        ((self.units + e.unit.0 * self.planes_read + plane) as usize, Track::Plane(e.unit, plane))
+    }
+
+    /// The holder of the unit of a step, or of its planes, if it is the step's operation.
+    fn of(&mut self, e: &StepEvent) -> Option<&mut Holder> {
+        let (place, _) = self.place(e);
+        self.all[place].as_mut().filter(|h| h.of.op == e.op)
+    }
+}
+
 impl<T: Tracks> Recorder<T> {
     /// A recorder of a drive with `units` busy units, for the time from `from` up to `to`.
     pub fn new(units: u32, (from, to): (SimTime, SimTime), tracks: T) -> Recorder<T> {
         Recorder {
             pen: Pen::new(tracks, from.0, to.0),
-            units: (0..units).map(|_| None).collect(),
+            holders: Holders { all: (0..units).map(|_| None).collect(), units, planes_read: 1 },
             suspended: BTreeMap::new(),
             arriving: BTreeMap::new(),
             withdrawn: Vec::new(),
@@ -78,6 +103,16 @@ impl<T: Tracks> Recorder<T> {
             latest: 0,
             closed: false,
         }
+    }
+
+    /// The same for a drive on which the reads of so many planes of a unit run side by side. Each plane has a track for
+    /// its reads; a read of several planes is on that of the first.
+    pub fn reading_by_plane(mut self, planes: u32) -> Recorder<T> {
+        let holders = &mut self.holders;
+        holders.planes_read = planes;
+        let planes = if planes > 1 { holders.units * planes } else { 0 };
+        holders.all.extend((0..planes).map(|_| None));
+        self
     }
 
     /// Write the rest of the timeline, at the end of the run.
@@ -98,7 +133,7 @@ impl<T: Tracks> Recorder<T> {
     /// Write nothing of what happens from `at` on.
     fn close(&mut self, at: u64) {
         self.closed = true;
-        for holder in self.units.iter_mut().filter_map(Option::take) {
+        for holder in self.holders.all.iter_mut().filter_map(Option::take) {
             holder.leave_unfinished(&mut self.pen, at);
         }
         if at == self.pen.from && self.latest < at {
@@ -123,7 +158,8 @@ impl<T: Tracks> Recorder<T> {
     /// Give the unit to another operation.
     fn hand_over(&mut self, to: Holder) {
         let at = to.of.at.0;
-        if let Some(mut before) = self.units[to.of.unit.index()].replace(to) {
+        let (place, _) = self.holders.place(&to.of);
+        if let Some(mut before) = self.holders.all[place].replace(to) {
             before.cut(at);
             before.leave(&mut self.pen);
         }
@@ -131,7 +167,8 @@ impl<T: Tracks> Recorder<T> {
 
     fn granted(&mut self, e: &StepEvent) {
         let arrows = self.arriving.remove(&e.op).unwrap_or_default().flows;
-        self.hand_over(Holder::new(*e, arrows));
+        let (_, track) = self.holders.place(e);
+        self.hand_over(Holder::new(*e, track, arrows));
     }
 
     /// Record a phase on the channel or in the array.
@@ -140,7 +177,7 @@ impl<T: Tracks> Recorder<T> {
             // Resuming takes no time, so it has no event of its own.
             self.resume(e);
         }
-        if let Some(holder) = holder_of(&mut self.units, e) {
+        if let Some(holder) = self.holders.of(e) {
             holder.phase(e);
             // These phases may be reported before the phase ahead of them has begun.
             if !matches!(e.step, Step::Array | Step::Ahead) {
@@ -151,10 +188,10 @@ impl<T: Tracks> Recorder<T> {
 
     /// Cut the current phase short and begin a phase that leads to suspension.
     fn interrupt(&mut self, e: &StepEvent, name: &'static str) {
-        let Some(holder) = holder_of(&mut self.units, e) else { return };
+        let Some(holder) = self.holders.of(e) else { return };
         let at = holder.cut(e.at.0);
         self.blame(e, name, at);
-        if let Some(holder) = holder_of(&mut self.units, e) {
+        if let Some(holder) = self.holders.of(e) {
             holder.stopping(name, at, e.until.0);
         }
     }
@@ -165,7 +202,7 @@ impl<T: Tracks> Recorder<T> {
         if e.by == u32::MAX || !self.pen.covers(e.at.0) {
             return;
         }
-        if let Some(holder) = holder_of(&mut self.units, e) {
+        if let Some(holder) = self.holders.of(e) {
             self.flows += 1;
             holder.start(self.flows, name, at);
             let arriving = self.arriving.entry(e.by).or_default();
@@ -175,10 +212,10 @@ impl<T: Tracks> Recorder<T> {
     }
 
     fn suspend(&mut self, e: &StepEvent) {
-        let Some(holder) = holder_of(&mut self.units, e) else { return };
+        let Some(holder) = self.holders.of(e) else { return };
         let at = holder.cut(e.at.0);
         self.blame(e, "suspending", at);
-        let Some(mut holder) = self.units[e.unit.index()].take() else { return };
+        let Some(mut holder) = self.holders.all[e.unit.index()].take() else { return };
         let mut flow = None;
         if self.pen.covers(e.at.0) {
             self.flows += 1;
@@ -191,16 +228,11 @@ impl<T: Tracks> Recorder<T> {
 
     fn resume(&mut self, e: &StepEvent) {
         let flow = self.suspended.remove(&e.op).and_then(|s| s.flow);
-        let mut holder = Holder::new(*e, Vec::new());
+        let mut holder = Holder::new(*e, Track::Unit(e.unit), Vec::new());
         let until = if e.step == Step::Resuming { e.until.0 } else { e.at.0 };
         holder.resuming(e.at.0, until, flow);
         self.hand_over(holder);
     }
-}
-
-/// The holder of the unit of a step, if it is the step's operation.
-fn holder_of<'a>(units: &'a mut [Option<Holder>], e: &StepEvent) -> Option<&'a mut Holder> {
-    units[e.unit.index()].as_mut().filter(|h| h.of.op == e.op)
 }
 
 impl<T: Tracks> Observer for Recorder<T> {
@@ -219,7 +251,7 @@ impl<T: Tracks> Observer for Recorder<T> {
             // The operation that it joins has the die and is drawn.
             Step::Joined | Step::Decode => {}
             Step::Returned => {
-                if let Some(holder) = holder_of(&mut self.units, e) {
+                if let Some(holder) = self.holders.of(e) {
                     holder.hold(e.at.0);
                 }
             }
@@ -240,7 +272,7 @@ impl<T: Tracks> Observer for Recorder<T> {
             return;
         }
         self.latest = self.latest.max(e.at.0);
-        if let Some(holder) = self.units[e.unit.index()].as_mut().filter(|h| h.of.op == e.op) {
+        if let Some(holder) = self.holders.all[e.unit.index()].as_mut().filter(|h| h.of.op == e.op) {
             holder.fails();
         }
         self.pen.failure(e);

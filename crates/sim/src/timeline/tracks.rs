@@ -12,6 +12,8 @@ pub enum Track {
     Drive,
     /// A busy unit: a die, or a plane where planes work independently.
     Unit(BusyUnit),
+    /// A plane of a die, counted there, where reads run by plane: its reads.
+    Plane(BusyUnit, u32),
     /// A channel.
     Channel(u32),
 }

@@ -1,4 +1,4 @@
-//! The operation that holds one busy unit, with its known phases.
+//! The operation that holds one busy unit, or its planes, with its known phases.
 
 use super::tracks::{Flow, Mark, Of, Track, Tracks};
 use tailcut_core::device::{OpKind, QueueEvent, Step, StepEvent};
@@ -97,6 +97,7 @@ impl Phase {
 pub(super) struct Holder {
     /// The step with which the operation got the unit.
     pub of: StepEvent,
+    track: Track,
     /// Arrows that end at the slice of the operation.
     ends: Vec<Flow>,
     held: Vec<Phase>,
@@ -112,9 +113,10 @@ pub(super) struct Holder {
 const HOLDS: &str = "holds the die";
 
 impl Holder {
-    pub fn new(of: StepEvent, ends: Vec<Flow>) -> Holder {
+    pub fn new(of: StepEvent, track: Track, ends: Vec<Flow>) -> Holder {
         Holder {
             of,
+            track,
             ends,
             held: Vec::new(),
             told: of.at.0,
@@ -219,7 +221,7 @@ impl Holder {
     pub fn leave<T: Tracks>(mut self, pen: &mut Pen<T>) {
         self.write(pen, u64::MAX);
         if self.begun {
-            pen.tracks.end(Track::Unit(self.of.unit), SimTime(self.told.min(pen.to)));
+            pen.tracks.end(self.track, SimTime(self.told.min(pen.to)));
         }
     }
 
@@ -236,7 +238,7 @@ impl Holder {
         if begin > end || begin == end && !phase.has_arrows() {
             return;
         }
-        let track = Track::Unit(self.of.unit);
+        let track = self.track;
         if !self.begun {
             self.begun = true;
             let occupant = self.of.occupant;

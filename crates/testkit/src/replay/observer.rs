@@ -14,6 +14,7 @@ use tailcut_core::device::{Closing, Observer, OpKind, RequestEvent, RequestStep,
 use tailcut_core::device::{QueueEvent, QueueStep, WriteEvent, WriteStep};
 use tailcut_core::flash::setup::Parts;
 use tailcut_core::ftl::config::FtlKind;
+use tailcut_core::nand::config::PlaneReading;
 use tailcut_core::pblk;
 use tailcut_core::policy::read_retry::Place;
 use tailcut_units::{Cause, HostOp, Ledger, Occupant, SimTime};
@@ -70,6 +71,7 @@ impl Replay {
             }
         };
         let channels = channels as usize;
+        let by_plane = config.geometry.plane_reads == PlaneReading::Independent;
         let mut reached = Reached::default();
         reached.policies(&config.policy);
         Ok(Replay {
@@ -77,7 +79,7 @@ impl Replay {
             predict: predict_ns(&parts, Place::Controller),
             further: Further::of(config),
             front: Front::new(config),
-            units: (0..units).map(|_| Unit::default()).collect(),
+            units: (0..units).map(|_| Unit::new(by_plane)).collect(),
             channels: (0..channels).map(|_| History::default()).collect(),
             channel_free: vec![0; channels],
             parts,
@@ -197,7 +199,7 @@ impl Replay {
 
     fn try_step(&mut self, e: &StepEvent) -> Result<(), String> {
         let resumes = self.op(e.op).is_suspended();
-        self.units[e.unit.index()].step(e, resumes);
+        self.units[e.unit.index()].step(e, resumes)?;
         match e.step {
             Step::Granted if self.ops[&e.op].started.is_none() => {
                 self.charge_die(e.op, e.at.0);

@@ -10,6 +10,8 @@ use tailcut_units::{Cause, Occupant};
 enum Next {
     Free,
     Held(Occupant),
+    /// This read leaves its planes, where reads run by plane.
+    Left(u32),
 }
 
 /// A busy unit.
@@ -23,12 +25,21 @@ pub struct Unit {
     freed: u64,
     /// Joined reads whose data are still to be transferred out.
     along: u32,
+    /// Whether reads run by plane.
+    by_plane: bool,
+    /// Where they do: the reads that have planes, in the order in which they got them, with their planes.
+    reading: Vec<(u32, u32, Occupant)>,
     /// Collections that close the unit, and how many of these are erasing.
     closing: u32,
     erasing: u32,
 }
 
 impl Unit {
+    /// A unit; `by_plane`: reads on different planes of it run side by side.
+    pub fn new(by_plane: bool) -> Unit {
+        Unit { by_plane, ..Unit::default() }
+    }
+
     /// The cause to which a wait is charged while no operation holds the unit.
     fn idle(&self) -> Cause {
         match (self.closing, self.erasing) {
@@ -44,9 +55,47 @@ impl Unit {
             self.end = None;
             match next {
                 Next::Free => self.free(at),
+                Next::Left(read) => self.left(read, at),
                 Next::Held(occupant) => self.history.change(at, Some(Cause::die_wait(occupant))),
             }
         }
+    }
+
+    /// A read leaves its planes. The unit counts to the first that is left.
+    fn left(&mut self, read: u32, at: u64) {
+        self.reading.retain(|r| r.0 != read);
+        match self.reading.first() {
+            Some(&(.., occupant)) => self.history.change(at, Some(Cause::die_wait(occupant))),
+            None => self.free(at),
+        }
+    }
+
+    /// Apply a step of a read of a unit whose reads run by plane.
+    fn reads(&mut self, e: &StepEvent) -> Result<(), String> {
+        let at = e.at.0;
+        match e.step {
+            Step::Granted => {
+                self.pass(at);
+                if self.reading.iter().any(|r| r.1 & e.planes != 0) || self.reading.is_empty() && self.held {
+                    return Err(format!("{e:?}: its planes are in use"));
+                }
+                if self.reading.is_empty() {
+                    self.held = true;
+                    self.history.change(at, Some(Cause::die_wait(e.occupant)));
+                }
+                self.reading.push((e.op, e.planes, e.occupant));
+            }
+            Step::Returned => {
+                self.pass(at);
+                self.left(e.op, at);
+            }
+            Step::ChannelOut => {
+                self.pass(at);
+                self.end = Some((e.until.0, Next::Left(e.op)));
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     fn free(&mut self, at: u64) {
@@ -86,8 +135,11 @@ impl Unit {
 
     /// Apply a step of an operation of this unit; `resumes`: the operation was suspended and
     /// continues.
-    pub fn step(&mut self, e: &StepEvent, resumes: bool) {
+    pub fn step(&mut self, e: &StepEvent, resumes: bool) -> Result<(), String> {
         let at = e.at.0;
+        if self.by_plane && e.kind == OpKind::Read {
+            return self.reads(e);
+        }
         // These are reported before their time.
         if !matches!(e.step, Step::Array | Step::Decode | Step::Ahead) {
             self.pass(at);
@@ -95,6 +147,9 @@ impl Unit {
         let mine = Cause::die_wait(e.occupant);
         match e.step {
             Step::Granted => {
+                if !self.reading.is_empty() {
+                    return Err(format!("{e:?}: reads have planes of its die"));
+                }
                 self.held = true;
                 self.history.change(at, Some(mine));
             }
@@ -129,6 +184,7 @@ impl Unit {
                 self.free(at);
             }
         }
+        Ok(())
     }
 
     fn under_way(&mut self, at: u64, cause: Cause) {

@@ -7,7 +7,7 @@ use serde::{Deserialize, de::IntoDeserializer};
 use tailcut_core::device::Shape;
 use tailcut_core::device::config::{DeviceConfig, Transfer};
 use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind};
-use tailcut_core::nand::config::{BusyKind, ChannelOrder, LeastLeftOf, ServedAfterLoop};
+use tailcut_core::nand::config::{BusyKind, ChannelOrder, LeastLeftOf, PlaneReading, ServedAfterLoop};
 use tailcut_core::policy::background::{BackgroundConfig, scrub};
 use tailcut_core::policy::buffer::{BufferConfig, QueueLimit, QueueOf, lru::PowerLoss};
 use tailcut_core::policy::flush::FlushConfig;
@@ -19,6 +19,7 @@ use tailcut_core::policy::gc_scope::GcScopeConfig;
 use tailcut_core::policy::gc_victim::GcVictimConfig;
 use tailcut_core::policy::placement::PlacementConfig;
 use tailcut_core::policy::read_path::ReadPathConfig;
+use tailcut_core::policy::read_retry::ReadRetryConfig;
 use tailcut_core::policy::redundancy::{RedundancyConfig, rain};
 use tailcut_core::policy::schedule::ScheduleConfig;
 use tailcut_core::policy::wear::{WearConfig, shift_migrate, static_threshold};
@@ -112,6 +113,7 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
     let mut least_left = Stream::new(seed, "swarm least left", 0);
     let mut deferral = Stream::new(seed, "swarm deferral", 0);
     let mut channels = Stream::new(seed, "swarm channels", 0);
+    let mut planes = Stream::new(seed, "swarm planes", 0);
     loop {
         let mut config = draw_drive(&mut s);
         draw_policies(&mut s, &mut config);
@@ -136,6 +138,9 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
         draw_deferral(&mut deferral, &mut config);
         draw_tokens(&mut tokens, &mut config);
         config.channel.order = one_of(&mut channels, &ChannelOrder::ALL);
+        if chance(&mut planes, 3) {
+            read_by_plane(&mut config);
+        }
         if chance(&mut holes, 3) {
             config.ftl.bad_blocks = BadBlocks::Hole;
         }
@@ -384,6 +389,19 @@ fn widen_gap(c: &mut DeviceConfig, seed: u64) {
     let page = 1_000_000u64.div_ceil(pages.max(1)) as u32;
     if let WearConfig::ShiftMigrate(shift_migrate::Config { gap: Level::Share(share) }) = &mut c.policy.wear {
         *share = page.max(*share);
+    }
+}
+
+/// Let reads on different planes of a die run side by side, if dies have several planes. Reads then join nothing, and
+/// begin no sense ahead.
+pub(super) fn read_by_plane(c: &mut DeviceConfig) {
+    if c.geometry.planes == 1 || c.geometry.busy_unit == BusyKind::Plane {
+        return;
+    }
+    c.geometry.plane_reads = PlaneReading::Independent;
+    (c.ftl.join_reads, c.ftl.gc.join_reads) = (false, false);
+    if let ReadRetryConfig::Walk(walk) = &mut c.policy.read_retry {
+        walk.pipelined = false;
     }
 }
 

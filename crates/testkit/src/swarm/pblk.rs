@@ -1,6 +1,6 @@
 //! Random drives under pblk and random work on them, from a seed.
 
-use super::draw::{between, chance, one_of};
+use super::draw::{between, chance, one_of, read_by_plane};
 use super::draw_flash::{draw_erases, draw_errors, draw_faults, draw_suspension};
 use crate::bytes::Bytes;
 use crate::replay::{Reached, Replay};
@@ -32,6 +32,7 @@ const MOST_SILENT_WITH_ERRORS: u64 = 20_000_000;
 pub fn draw(seed: u64) -> DeviceConfig {
     let mut s = Stream::new(seed, "swarm pblk", 0);
     let mut strides = Stream::new(seed, "swarm pblk strides", 0);
+    let mut planes = Stream::new(seed, "swarm pblk planes", 0);
     loop {
         let mut c = small_drive();
         c.ftl.kind = FtlKind::Pblk;
@@ -70,6 +71,9 @@ pub fn draw(seed: u64) -> DeviceConfig {
         draw_faults(&mut Stream::new(seed, "swarm pblk faults", 0), &mut c, false);
         c.faults.rebuild_rate = None;
         draw_strides(&mut strides, &mut c);
+        if chance(&mut planes, 3) {
+            read_by_plane(&mut c);
+        }
         if Shape::new(&c, seed).is_ok() && Pblk::new(&c, seed, ()).is_ok() {
             return c;
         }

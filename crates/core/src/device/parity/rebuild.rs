@@ -177,7 +177,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let Source::Flash(ppa) = self.source(job, rewritten, member) else { continue };
             let place = self.shape.layout.place(ppa);
             let unit = self.shape.unit_of(place.die, place.plane);
-            let other = self.unit_left(unit);
+            let other = self.unit_left(unit, 1 << place.plane);
             view.others_left.0 = view.others_left.0.max(other.left);
             if self.own_read(&ops[..own], ppa).is_none() {
                 view.extra += 1;
@@ -266,6 +266,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Replace host reads that wait at a unit by reconstructions, after a collection has closed the
     /// unit.
     pub(in crate::device) fn rebuild_queued(&mut self, unit: BusyUnit) {
+        if !self.flash.keeps_reads(unit) {
+            return; // It is open again: its reads begin as its planes become free.
+        }
         let mut ops = std::mem::take(&mut self.state.host.scratch);
         let mut before = None;
         let mut queued = self.flash.first_queued_read(unit);
@@ -278,7 +281,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     continue;
                 }
             };
-            let blocked = self.unit_left(unit).left > 0;
+            let blocked = self.unit_left(unit, self.flash.op(at).cmd.planes).left > 0;
             if let Some(rid) = blocked.then(|| self.rebuild_instead(id, at, 0, &mut ops)).flatten() {
                 self.flash.withdraw(unit, before, at);
                 let (waited, extent) = (self.flash.op(at).ledger, self.flash.op(at).cmd.extent);
@@ -367,14 +370,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// How long a host read is kept from its unit: for ever if the plane has failed.
     fn left_for(&self, op: OpId) -> Blocked {
         let cmd = &self.flash.op(op).cmd;
-        if self.is_lost(cmd.ppa) { Blocked::FOR_EVER } else { self.unit_left(cmd.unit) }
+        if self.is_lost(cmd.ppa) { Blocked::FOR_EVER } else { self.unit_left(cmd.unit, cmd.planes) }
     }
 
-    /// How long a collection keeps host reads from a unit.
-    pub(in crate::device) fn unit_left(&self, unit: BusyUnit) -> Blocked {
+    /// How long a collection keeps host reads from these planes of a unit, a mask.
+    pub(in crate::device) fn unit_left(&self, unit: BusyUnit, planes: u32) -> Blocked {
         let s = &self.state;
         if !self.flash.is_closed(unit) {
-            return self.collection_op_left(unit);
+            return self.collection_op_left(unit, planes);
         }
         let closes = (0..s.gc.collections.len() as u32)
             .filter(|&lane| s.gc.collections[lane as usize].closes && self.scope_covers(lane, unit));
@@ -383,9 +386,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The remaining time of a collection's operation in a unit's array, or the time until a read
     /// has interrupted the operation.
-    fn collection_op_left(&self, unit: BusyUnit) -> Blocked {
-        let Some(Span(left)) = self.flash.array_left(unit) else { return Blocked::default() };
-        let holder = self.flash.holder(unit).expect("what is in the array has its die");
+    fn collection_op_left(&self, unit: BusyUnit, planes: u32) -> Blocked {
+        let Some((holder, Span(left))) = self.flash.in_array(unit, planes) else { return Blocked::default() };
         let cmd = &self.flash.op(holder).cmd;
         if !Occupants::COLLECTION.has(cmd.occupant) {
             return Blocked::default();

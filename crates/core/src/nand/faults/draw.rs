@@ -206,6 +206,7 @@ mod tests {
             page: 4096,
             bad_blocks: 0.0,
             busy_unit: crate::nand::config::BusyKind::Die,
+            plane_reads: Default::default(),
         }
     }
 
