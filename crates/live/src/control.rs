@@ -89,6 +89,8 @@ pub struct Asked {
     /// The path, without a query.
     pub path: String,
     answer: SyncSender<Answer>,
+    /// It is disconnected when the answer is sent.
+    sent: Receiver<()>,
 }
 
 impl Asked {
@@ -96,6 +98,13 @@ impl Asked {
     pub fn answer(self, answer: Answer) {
         // A client that has left needs no answer.
         let _ = self.answer.try_send(answer);
+    }
+
+    /// Answer it, and wait until the answer is sent: the program may end then.
+    pub fn answer_last(self, answer: Answer) {
+        let Asked { answer: to, sent, .. } = self;
+        let _ = to.try_send(answer);
+        let _ = sent.recv_timeout(PATIENCE);
     }
 }
 
@@ -179,10 +188,12 @@ fn serve<S>(stream: &S, asks: &SyncSender<Asked>, port: Option<u16>)
 where
     for<'a> &'a S: Read + Write,
 {
+    // Dropped at the end of this function.
+    let (_sends, sent) = sync_channel(1);
     let answer = match read_request(&mut &*stream, port) {
         Ok(Some((changes, path))) => {
             let (answer, answered) = sync_channel(1);
-            match asks.send(Asked { changes, path, answer }) {
+            match asks.send(Asked { changes, path, answer, sent }) {
                 Ok(()) => answered
                     .recv_timeout(ANSWER)
                     .unwrap_or_else(|_| Answer::failed(503, "the server does not answer")),

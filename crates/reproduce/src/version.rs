@@ -179,8 +179,6 @@ mod tests {
         // The order of a channel matters where dies share one that takes time.
         assert!(concerned("atc19/artifact", 12) && concerned("hpca24/bandwidth", 12));
         assert!(!concerned("atc19/fig4", 12) && concerned("fast17/fig5", 12));
-        // One preset of a drive reads its planes independently.
-        assert!(concerned("datasheets/dc-tlc-gen5", 17) && !concerned("datasheets/dc-tlc-gen4", 17));
         assert!(!concerned("atc19/fig4", 3) && !concerned("atc19/fig4", 4) && concerned("atc19/fig4", 2));
     }
 

@@ -27,6 +27,7 @@ use toml::Table;
 /// intended.
 const OVER_KEYED: &[&str] = &[
     "geometry.busy_unit",
+    "geometry.plane_reads",
     // Drives of these sizes collect too little to have cold lines.
     "pblk.hot_cold",
     "policy.gc_schedule.preemptive.hard",

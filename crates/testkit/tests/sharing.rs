@@ -192,10 +192,13 @@ fn reads_that_run_by_plane_share_a_die_and_programs_do_not() {
     }
 }
 
+/// What is changed of a drive.
+type Change<'a> = &'a dyn Fn(&mut DeviceConfig);
+
 /// Where reads cannot run by plane, or another key asks for what contradicts it, the drive is refused with the key.
 #[test]
 fn what_does_not_fit_reads_by_plane_is_refused() {
-    let refused = |change: &dyn Fn(&mut DeviceConfig)| {
+    let refused = |change: Change<'_>| {
         let mut c = small_drive();
         c.geometry.plane_reads = PlaneReading::Independent;
         change(&mut c);
@@ -222,7 +225,7 @@ fn what_does_not_fit_reads_by_plane_is_refused() {
     };
     assert_eq!(refused(&by_block), None);
     assert_eq!(refused(&pblk), None);
-    let cases: [(&str, &dyn Fn(&mut DeviceConfig)); 7] = [
+    let cases: [(&str, Change<'_>); 7] = [
         ("geometry.plane_reads", &|c| {
             by_block(c);
             c.geometry.busy_unit = BusyKind::Plane;

@@ -242,11 +242,15 @@ fn open(path: &Path) -> Result<(LogHeader, LogReader), LogError> {
         _ => file(e),
     };
     let mut head = [0; 16];
-    from.read_exact(&mut head).map_err(short)?;
-    let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+    from.read_exact(&mut head[..8]).map_err(|e| match e.kind() {
+        ErrorKind::UnexpectedEof => damaged("no log of a served drive: the magic TCUTLIVE is missing"),
+        _ => file(e),
+    })?;
     if head[..8] != LOG_MAGIC {
         return Err(damaged("no log of a served drive: the magic TCUTLIVE is missing"));
     }
+    from.read_exact(&mut head[8..]).map_err(short)?;
+    let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
     if word(8) != VERSION {
         return Err(damaged(&format!("version {}; allowed is version {VERSION}", word(8))));
     }

@@ -129,7 +129,7 @@ fn answer(asked: Asked, args: &ServeArgs, monitor: &Monitor, server: &Server, st
         (false, "/metrics") => Answer::ok("text/plain; version=0.0.4", metrics(args, monitor, server)),
         (true, "/stop") => {
             stopped.store(true, Ordering::Relaxed);
-            Answer::ok("text/plain; charset=utf-8", "stops\n")
+            return asked.answer_last(Answer::ok("text/plain; charset=utf-8", "stops\n"));
         }
         _ => Answer::failed(404, "there are GET /, /summary.json, /live.json and /metrics, and POST /stop"),
     };

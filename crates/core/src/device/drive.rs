@@ -94,6 +94,8 @@ pub(super) enum Deferred {
     Rewrite,
     /// The drive has become read-only.
     RefuseChanges,
+    /// Writes with forced unit access are wholly in the buffer.
+    Forced,
 }
 
 impl<O: Observer> Device<O> {
@@ -453,6 +455,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 Deferred::Emptied { lane } => self.victim_erased(lane),
                 Deferred::Rewrite => self.relocate(MOST_REWRITTEN),
                 Deferred::RefuseChanges => self.refuse_changes(),
+                Deferred::Forced => self.flush_forced(),
             }
         }
     }

@@ -3,7 +3,7 @@
 //! Such a read keeps its unit from one sense to the next. If the data of the last are decoded after all, the die drops
 //! the sense that it has begun.
 
-use super::op::FlashCommand;
+use super::op::{FlashCommand, OpId};
 use super::state::Flash;
 use super::unit::Phase;
 use crate::containers::NONE;
@@ -72,6 +72,6 @@ impl<O: Observer> Flash<O> {
         op.ledger.charge(Cause::ARRAY, end - s.now);
         s.counters.array_ns[op.counted()] += end - s.now;
         self.observe(id, Step::Array, end);
-        self.set_sensed(unit, id, self.fixed.timing.page_type(page), end);
+        self.set_sensed(unit, OpId(id), self.fixed.timing.page_type(page), end);
     }
 }

@@ -111,7 +111,7 @@ impl<O: Observer> Flash<O> {
         } else if u.phase == Phase::Channel && open {
             self.overtake(unit, kind);
         } else if u.phase == Phase::Reading {
-            self.arrives_beside(unit, id);
+            self.arrives_beside(unit, OpId(id));
         }
         let gates = &self.state.units[unit.index()].gates;
         if gates.programs_closed > 0 && Occupants::HOST_PROGRAMS.has(kind) {
@@ -314,7 +314,7 @@ impl<O: Observer> Flash<O> {
         let cmd = &s.ops[id].cmd;
         if self.fixed.plane_reads && cmd.kind == OpKind::Read {
             let unit = cmd.unit;
-            self.grant_planes(id);
+            self.grant_planes(OpId(id));
             return self.begin_beside(unit);
         }
         let u = &mut s.units[cmd.unit.index()];

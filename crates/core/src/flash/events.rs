@@ -107,7 +107,7 @@ impl<O: Observer> Flash<O> {
 
     /// Set the end of a read in a unit's array.
     #[inline]
-    pub(super) fn set_sensed(&mut self, unit: BusyUnit, id: u32, page_type: usize, at: u64) {
+    pub(super) fn set_sensed(&mut self, unit: BusyUnit, OpId(id): OpId, page_type: usize, at: u64) {
         let queue = READS + page_type % (QUEUES - READS);
         self.state.events.push(queue, at, unit.0, id);
     }
@@ -184,7 +184,7 @@ impl<O: Observer> Flash<O> {
             }
             Source::Queue(reads) => {
                 let Event { slot: unit, item: op, .. } = s.events.pop(reads);
-                self.sensed(BusyUnit(unit), op)
+                self.sensed(BusyUnit(unit), OpId(op))
             }
             Source::Timer(unit) => self.unit_timer(BusyUnit(unit as u32)),
         }
@@ -233,9 +233,9 @@ impl<O: Observer> Flash<O> {
 
     /// The read in the array of a unit has ended.
     #[inline]
-    fn sensed(&mut self, unit: BusyUnit, id: u32) -> Fact {
+    fn sensed(&mut self, unit: BusyUnit, OpId(id): OpId) -> Fact {
         if self.fixed.plane_reads {
-            self.plane_sensed(id);
+            self.plane_sensed(OpId(id));
         } else {
             self.state.units[unit.index()].phase = Phase::Channel;
         }

@@ -134,7 +134,7 @@ impl<O: Observer> Flash<O> {
     /// die or channel.
     pub fn collections_hold_up(&self, kinds: Occupants) -> bool {
         let s = &self.state;
-        let met_on_channel = |id: u32| {
+        let met_on_channel = |OpId(id): OpId| {
             let op = &s.ops[id];
             let spent = s.channels[op.channel as usize].spent(s.now);
             kinds.has(op.cmd.occupant) && channel::met_collection(&spent, channel::part(&op.seen))
@@ -148,10 +148,10 @@ impl<O: Observer> Flash<O> {
                 return true;
             }
             match u.phase {
-                Phase::Channel => met_on_channel(u.holder),
+                Phase::Channel => met_on_channel(OpId(u.holder)),
                 Phase::Reading => {
                     let mut reads = s.plane_reads.each(number, u.reading);
-                    reads.any(|read| read.stage == Stage::Channel && met_on_channel(read.op))
+                    reads.any(|read| read.stage == Stage::Channel && met_on_channel(OpId(read.op)))
                 }
                 _ => false,
             }

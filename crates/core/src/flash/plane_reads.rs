@@ -9,7 +9,7 @@
 //! The account of the die counts to the read that got its planes first among those that still have them.
 
 use super::account;
-use super::op::Op;
+use super::op::{Op, OpId};
 use super::state::Flash;
 use super::unit::Phase;
 use crate::address::BusyUnit;
@@ -84,7 +84,7 @@ impl PlaneReads {
 
 impl<O: Observer> Flash<O> {
     /// Give a read its planes, and request the channel.
-    pub(super) fn grant_planes(&mut self, id: u32) {
+    pub(super) fn grant_planes(&mut self, OpId(id): OpId) {
         let s = &mut self.state;
         let now = s.now;
         let cmd = &s.ops[id].cmd;
@@ -109,7 +109,7 @@ impl<O: Observer> Flash<O> {
 
     /// The sense of a read has ended. Its planes keep the data until they are transferred.
     #[inline]
-    pub(super) fn plane_sensed(&mut self, id: u32) {
+    pub(super) fn plane_sensed(&mut self, OpId(id): OpId) {
         let s = &mut self.state;
         let cmd = &s.ops[id].cmd;
         s.plane_reads.of(cmd.unit, cmd.planes).stage = Stage::Channel;
@@ -149,7 +149,7 @@ impl<O: Observer> Flash<O> {
     /// An operation is queued at a die whose planes reads have. A read begins beside them, or takes the planes of one
     /// that goes after it on the channel and still waits there with its command. Another operation that is queued by
     /// page may stand before one of its kind that held reads back.
-    pub(super) fn arrives_beside(&mut self, unit: BusyUnit, id: u32) {
+    pub(super) fn arrives_beside(&mut self, unit: BusyUnit, OpId(id): OpId) {
         let s = &self.state;
         let (u, cmd) = (&s.units[unit.index()], &s.ops[id].cmd);
         if cmd.kind != OpKind::Read || u.reading & cmd.planes == 0 {
@@ -230,8 +230,8 @@ impl<O: Observer> Flash<O> {
             self.state.schedule = schedule;
             let met = over.is_some_and(|holder| self.belongs_to_collection(unit, holder));
             self.leave_queue(unit, kind, behind, id);
-            self.note_suspended(id, met);
-            self.grant_planes(id);
+            self.note_suspended(OpId(id), met);
+            self.grant_planes(OpId(id));
             self.read_left(unit, kind);
         }
     }

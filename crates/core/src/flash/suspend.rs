@@ -7,7 +7,7 @@
 
 use super::account;
 use super::counters::Suspension;
-use super::op::FlashCommand;
+use super::op::{FlashCommand, OpId};
 use super::state::Flash;
 use super::unit::{MOST_SUSPENDED, Phase, Run};
 use super::voltage::programmed_block;
@@ -251,7 +251,7 @@ impl<O: Observer> Flash<O> {
         let next = s.schedule.next(&QueueView { waiting: urgent, urgent: u.gates.urgent > 0, arrived });
         let met = self.belongs_to_collection(unit, holder);
         let id = self.take_queued(unit, next);
-        self.note_suspended(id, met);
+        self.note_suspended(OpId(id), met);
         self.grant(id);
         self.read_left(unit, next);
     }
@@ -262,7 +262,7 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Count an operation that begins over a suspended one as delayed, if that belongs to a collection (`met`).
-    pub(super) fn note_suspended(&mut self, id: u32, met: bool) {
+    pub(super) fn note_suspended(&mut self, OpId(id): OpId, met: bool) {
         let s = &mut self.state;
         let cmd = &s.ops[id].cmd;
         // A read that serves a reconstruction alone is not counted: the read that it replaces is.

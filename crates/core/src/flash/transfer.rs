@@ -1,7 +1,7 @@
 //! Which operation gets a channel next, and what it transfers.
 
 use super::channel::{self, Spent};
-use super::op::{FlashCommand, Op};
+use super::op::{FlashCommand, Op, OpId};
 use super::plane_reads::Stage;
 use super::state::{Flash, FlashState};
 use super::unit::Phase;
@@ -177,7 +177,7 @@ impl<O: Observer> Flash<O> {
             self.prefetch_blocks(id);
         }
         if kind == OpKind::Read {
-            return self.set_sensed(unit, id, self.fixed.timing.page_type(page), begun + array);
+            return self.set_sensed(unit, OpId(id), self.fixed.timing.page_type(page), begun + array);
         }
         if data > 0 && self.fixed.tells_transfers {
             self.await_channel(self.state.units[unit.index()].channel);

@@ -65,8 +65,10 @@ pub(in crate::device) struct Host {
     pub(super) write_done: Ring,
     /// Writes that wait for buffer room, in order.
     pub room: VecDeque<u32>,
-    /// FLUSH commands that wait, in order.
+    /// FLUSH commands and writes with forced unit access that wait, in order.
     pub flushes: VecDeque<u32>,
+    /// Writes with forced unit access that were held in this event, in order.
+    pub forced: VecDeque<u32>,
     /// When the device queue was last full, ns.
     full_until: u64,
     /// When a command that a collection had delayed last left a full device queue, ns.
@@ -93,6 +95,7 @@ impl Host {
             write_done: ring(TIMER_WRITE_DONE),
             room: VecDeque::with_capacity(depth as usize + 1),
             flushes: VecDeque::with_capacity(depth as usize + 1),
+            forced: VecDeque::with_capacity(depth as usize + 1),
             full_until: 0,
             blocked_until: 0,
             last_read: vec![(u64::MAX, None); units as usize],

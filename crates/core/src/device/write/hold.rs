@@ -2,7 +2,7 @@
 
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
-use crate::device::drive::Device;
+use crate::device::drive::{Deferred, Device};
 use crate::ftl::buffer::DirtyList;
 use crate::ftl::map::{InBuffer, Place};
 use crate::medium::Medium;
@@ -45,8 +45,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.state.host.requests[id].next_lpn = lpn + 1;
         }
         if self.fixed.acknowledge_held && command.fua {
+            // Its FLUSH may make room for writes that wait, which must not happen while they are admitted.
             self.observe_request(id, RequestStep::Forced);
-            self.begin_flush(id);
+            let s = &mut self.state;
+            if s.host.forced.is_empty() {
+                s.deferred.push(Deferred::Forced);
+            }
+            s.host.forced.push_back(id);
         } else if self.fixed.acknowledge_held {
             self.complete_message(id);
         } else {
