@@ -334,7 +334,10 @@ impl Oracle {
                 let through = if self.write_back { 0 } else { self.program_floor };
                 let least = self.floor.0 + link + through;
                 expect!(latency >= least, "{name} took {latency} ns, less than {least} ns");
-                if self.in_order {
+                if e.command.fua {
+                    // It ends like the FLUSH after it: later writes may end before.
+                    self.check_durable(p.event, &name, device)?;
+                } else if self.in_order {
                     let passed = self.last_write.filter(|&w| w > e.index);
                     expect!(passed.is_none(), "{name} ended after write {passed:?}, submitted later");
                     self.last_write = Some(e.index);

@@ -75,7 +75,6 @@ pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
         terminal
             .text(&format!("the live page, /summary.json and /metrics are at {}\n", control.address()))?;
     }
-    terminal.text("Ctrl-C stops it\n")?;
     let spin = std::thread::available_parallelism().is_ok_and(|n| n.get() >= CORES_TO_SPIN);
     let monitor = Monitor::new(&drive, log);
     let mut engine = Engine::new(drive);
@@ -84,6 +83,7 @@ pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
     let options = ServeOptions { export, speed: args.speed, spin };
     let mut server = Server::new(engine, listeners, options);
     let mounted = folders.first().map(|address| mount(address, bytes, &mut server)).transpose()?;
+    terminal.text("Ctrl-C stops it\n")?;
     let stopped = AtomicBool::new(false);
     let ran = server.run(&|| stopped.load(Ordering::Relaxed) || interrupted(), &mut |server| {
         monitor.gauge(server.engine().drive());

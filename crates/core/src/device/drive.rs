@@ -455,7 +455,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 Deferred::Emptied { lane } => self.victim_erased(lane),
                 Deferred::Rewrite => self.relocate(MOST_REWRITTEN),
                 Deferred::RefuseChanges => self.refuse_changes(),
-                Deferred::Forced => self.flush_forced(),
+                Deferred::Forced => {
+                    while let Some(id) = self.state.host.forced.pop_front() {
+                        self.begin_flush(id);
+                    }
+                }
             }
         }
     }

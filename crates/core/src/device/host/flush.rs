@@ -28,14 +28,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.admit_queued(None);
     }
 
-    /// Begin the FLUSHes of the writes with forced unit access that are wholly in the buffer.
-    #[cold]
-    pub(in crate::device) fn flush_forced(&mut self) {
-        while let Some(id) = self.state.host.forced.pop_front() {
-            self.begin_flush(id);
-        }
-    }
-
     /// Complete the FLUSH commands whose data have left the buffer.
     pub(in crate::device) fn flushes_done(&mut self) {
         while let Some(&id) = self.state.host.flushes.front() {
