@@ -468,6 +468,7 @@ fn bases() -> Vec<Table> {
     }
     out.push(queued);
     out.push(with(&first, &[("age.free", "'15%'")]));
+    out.push(with(&first, &[("host.write_link_rate", "'2GB/s'"), ("ftl.rated_cycles", "2000")]));
     let past = [("age.pe_cycles", "3"), ("age.reads", "3"), ("age.retention", "'1s'")];
     let kinds = ["program", "erase", "read", "page"].map(|kind| (format!("faults.{kind}"), "'1%'"));
     let mut failing = with(&first, &past);

@@ -91,7 +91,7 @@ pub struct FtlConfig {
     /// `erase` they are `erase.worn_cycles`.
     ///
     /// - Range: 1 to 1000000; not with the table `erase`
-    /// - Read by: the endurance of a summary (`report::endurance`)
+    /// - Read by: the endurance in the summary of a run
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rated_cycles: Option<u32>,
     /// The blocks that are opened, written, collected and erased together.
