@@ -88,7 +88,7 @@ fn a_flush_before_a_request_is_a_flush() {
     let wanted =
         [(0, Write, 0), (10, Flush, 0), (10, Write, 16), (20, Flush, 0), (20, Write, 8), (30, Read, 24)];
     assert_eq!(got, wanted);
-    assert_eq!(all.iter().map(|r| u8::from(r.fua)).collect::<Vec<_>>(), [0, 0, 1, 0, 0, 0]);
+    assert_eq!(all.iter().map(|r| u8::from(r.fua)).collect::<Vec<_>>(), [0, 0, 0, 0, 1, 0]);
     // A request that cannot be used takes its FLUSH with it.
     let bad = line("WS", 0, 10) + "259,0 1 1 0.000000020 1000 Q FWS 8 + 99999999999 [jbd2]\n";
     assert!(records(bad.as_bytes()).is_err());
