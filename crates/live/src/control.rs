@@ -10,7 +10,7 @@ use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
 /// The longest head of a request, in bytes.
@@ -167,10 +167,7 @@ impl Control {
 
     /// The next question, if there is one.
     pub fn next(&self) -> Option<Asked> {
-        match self.asked.try_recv() {
-            Ok(asked) => Some(asked),
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
-        }
+        self.asked.try_recv().ok()
     }
 }
 

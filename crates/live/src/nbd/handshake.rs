@@ -133,7 +133,7 @@ impl Handshake {
                     Some((name, _)) if !is_known(name, export) => reply(option_reply::ERR_UNKNOWN, &[]),
                     Some((_, queries)) => {
                         let wanted = |q: &&str| *q == CONTEXT || !sets && *q == "base:";
-                        let found = queries.iter().any(|q| wanted(&q)) || !sets && queries.is_empty();
+                        let found = queries.iter().any(wanted) || !sets && queries.is_empty();
                         if sets {
                             self.block_status = found;
                         }

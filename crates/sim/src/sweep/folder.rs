@@ -93,7 +93,7 @@ impl Folder {
                 return Err(SweepError::Another { folder, what });
             }
         } else {
-            replace(&file, &json(design)).map_err(SweepError::io(&file))?;
+            replace(&file, json(design)).map_err(SweepError::io(&file))?;
         }
         let points = path.join(POINTS);
         fs::create_dir_all(&points).map_err(SweepError::io(&points))?;
@@ -129,7 +129,7 @@ impl Folder {
     /// A file cannot be written.
     pub fn results(&self, rows: &Rows) -> Result<Vec<PathBuf>, SweepError> {
         let csv = self.path.join(CSV);
-        replace(&csv, &rows.csv()).map_err(SweepError::io(&csv))?;
+        replace(&csv, rows.csv()).map_err(SweepError::io(&csv))?;
         if tailcut_report::parquet::available().is_err() {
             return Ok(vec![csv]);
         }

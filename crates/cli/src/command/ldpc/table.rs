@@ -27,7 +27,7 @@ pub fn run(args: &TableArgs) -> Result<(), CliError> {
     let table = table.ok_or_else(|| CliError::Failed("interrupted".into()))?;
     let Some(output) = output else { return print(&table.to_string()) };
     let to = output.path().display().to_string();
-    output.write(&table.to_string()).map_err(|e| CliError::Failed(format!("cannot write {to}: {e}")))?;
+    output.write(table.to_string()).map_err(|e| CliError::Failed(format!("cannot write {to}: {e}")))?;
     print(&format!(
         "{to}: {} rows; a tenth of the codewords fails at a raw bit error rate of {:.5}\n",
         table.rows.len(),
