@@ -7,6 +7,7 @@
 
 use super::drive::{Pblk, TIMER_RARE};
 use super::lines::{Lines, LunRange, State as LineState};
+use super::requests::charge_wait;
 use super::ring::Heat;
 use super::writer::{Content, Unit};
 use crate::address::{Lpn, Ppa};
@@ -196,7 +197,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             self.flash.observer_mut().changes(SimTime(s.now), Change::ReadOnly);
         }
         while let Some(id) = self.state.interface.room.pop_front() {
-            self.end_wait(id, Status::ReadOnly);
+            charge_wait(&mut self.state, id);
+            self.state.interface.requests[id].host.status = Status::ReadOnly;
+            self.complete(id);
         }
         while let Some((_, id)) = self.state.interface.flushes.pop_front() {
             let r = &mut self.state.interface.requests[id];
