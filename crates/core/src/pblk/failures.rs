@@ -7,7 +7,6 @@
 
 use super::drive::{Pblk, TIMER_RARE};
 use super::lines::{Lines, LunRange, State as LineState};
-use super::requests::charge_wait;
 use super::ring::Heat;
 use super::writer::{Content, Unit};
 use crate::address::{Lpn, Ppa};
@@ -197,8 +196,11 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             self.flash.observer_mut().changes(SimTime(s.now), Change::ReadOnly);
         }
         while let Some(id) = self.state.interface.room.pop_front() {
-            charge_wait(&mut self.state, id);
-            self.state.interface.requests[id].host.status = Status::ReadOnly;
+            let s = &mut self.state;
+            let waits = s.interface.waits.settle(s.now);
+            let r = &mut s.interface.requests[id];
+            waits.charge(&r.waits, &mut r.host.ledger);
+            r.host.status = Status::ReadOnly;
             self.complete(id);
         }
         while let Some((_, id)) = self.state.interface.flushes.pop_front() {

@@ -1,6 +1,6 @@
 //! Requests of the host: reads of ring and device, writes into the ring, trims and flushes.
 
-use super::drive::{Pblk, State};
+use super::drive::Pblk;
 use super::interface::Work;
 use super::rail::failures::Reader;
 use super::ring::{Entry, Heat, Origin, Place as RingPlace};
@@ -254,7 +254,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             }
             let forced = r.host.command.fua;
             s.interface.room.pop_front();
-            charge_wait(s, id);
+            let waits = s.interface.waits.settle(s.now);
+            let r = &mut s.interface.requests[id];
+            waits.charge(&r.waits, &mut r.host.ledger);
             if forced {
                 // The writer runs after all writes that have room.
                 self.observe_request(id, RequestStep::Forced);
@@ -409,12 +411,4 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             self.complete(id);
         }
     }
-}
-
-/// Charge a write with its wait before the ring.
-#[inline]
-pub(super) fn charge_wait(s: &mut State, id: u32) {
-    let waits = s.interface.waits.settle(s.now);
-    let r = &mut s.interface.requests[id];
-    waits.charge(&r.waits, &mut r.host.ledger);
 }
