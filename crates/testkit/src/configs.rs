@@ -137,6 +137,7 @@ pub fn small_drive() -> DeviceConfig {
         },
         erase: Some(erase_table()),
         errors: None,
+        slc: None,
         faults: Default::default(),
         fault: Vec::new(),
     }

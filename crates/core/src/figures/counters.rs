@@ -64,6 +64,8 @@ pub struct Counters {
     pub parity_reads: u64,
     /// Flash reads of collections.
     pub gc_reads: u64,
+    /// Flash reads of folds of the SLC region.
+    pub fold_reads: u64,
     /// Flash reads of the translation layer's own records.
     pub metadata_reads: u64,
     /// Mapping units of host reads served from the write buffer.

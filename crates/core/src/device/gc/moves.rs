@@ -39,7 +39,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
             }
             self.state.gc.collections[lane as usize].reads += 1;
-            self.state.counters.gc_reads += 1;
+            let s = &mut self.state;
+            let folds = s.gc.collections[lane as usize].folds();
+            *(if folds { &mut s.counters.fold_reads } else { &mut s.counters.gc_reads }) += 1;
             return match self.shape.copy {
                 CopyMode::Controller => self.read_segment(lane, start, mask),
                 CopyMode::Copyback => self.copy_back(lane, start),
