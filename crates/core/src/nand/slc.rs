@@ -43,7 +43,7 @@ pub struct SlcConfig {
     /// How long there must have been no host command before full blocks of the region are folded: what is valid in them
     /// is programmed into other blocks, and they are erased.
     ///
-    /// - Range: 0ns to 1000s
+    /// - Range: 1ms to 1000s
     #[serde(with = "quantity::time")]
     pub fold_idle: Span,
     /// Share of the region's pages that are free below which its full blocks are folded at once, lane by lane.
@@ -80,6 +80,9 @@ impl SlcConfig {
             return refuse("slc.erase", format!("{} ns: at most 4s", self.erase.0));
         }
         check_time("slc.fold_idle", self.fold_idle)?;
+        if self.fold_idle < SHORTEST_IDLE {
+            return refuse("slc.fold_idle", "at least 1ms");
+        }
         let others = others(&timing.erase);
         if self.erase.0 < others {
             let problem = format!(
@@ -94,6 +97,9 @@ impl SlcConfig {
         Ok(())
     }
 }
+
+/// The shortest idle time after which a region is folded: that is looked for again and again.
+const SHORTEST_IDLE: Span = Span(1_000_000);
 
 /// Ramp-up, recovery and verify of one loop, ns.
 fn others(erase: &EraseTiming) -> u64 {
