@@ -174,7 +174,7 @@ fn what_cannot_go_with_a_region_is_refused_with_the_reason() {
             c.ftl.gc.copy = CopyMode::Copyback;
         }),
         ("slc", "set ftl.bad_blocks to remap", |c, _| c.ftl.bad_blocks = BadBlocks::Hole),
-        ("slc", "nothing fails in a region", |c, _| c.faults.program = 0.01),
+        ("slc", "nothing fails in a region", |c, _| c.faults.program = Some(0.01)),
         ("slc.blocks", "36 blocks that can be used", |_, slc| slc.blocks = 36),
         ("slc.blocks", "at least one block", |_, slc| slc.blocks = 0),
         ("slc.erase", "ramp-up", |_, slc| slc.erase = Span(99_999)),
