@@ -30,6 +30,7 @@ mod policies;
 mod refresh;
 mod scrub;
 mod shape;
+mod slc;
 mod snapshot;
 mod usage;
 mod work;

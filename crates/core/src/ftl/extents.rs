@@ -346,6 +346,17 @@ impl Extents {
         row.expect("host data always leave an extent to collect into")
     }
 
+    /// Count a row of an extent in SLC mode as taken.
+    pub fn slc_row_taken(&mut self, extent: u32) {
+        self.pending_rows[extent as usize] += 1;
+    }
+
+    /// Count such a row as programmed. Returns whether no taken row is left.
+    pub fn slc_row_programmed(&mut self, extent: u32) -> bool {
+        self.pending_rows[extent as usize] -= 1;
+        self.pending_rows[extent as usize] == 0
+    }
+
     /// Count a row taken before as programmed. Closes the extent if it was the last one.
     #[inline]
     pub fn row_programmed(&mut self, layout: &Layout, extent: u32) {

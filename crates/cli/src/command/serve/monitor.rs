@@ -139,6 +139,7 @@ fn counters(drive: &Drive<(), InMemory>) -> DeviceCounters {
         ("parity", c.programs_parity),
         ("wear", c.programs_wear),
         ("refresh", c.programs_refresh),
+        ("fold", c.programs_fold),
         ("pad", c.programs_pad),
         ("metadata", c.programs_metadata),
         ("failed", c.programs_failed),

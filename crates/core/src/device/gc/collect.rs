@@ -30,6 +30,8 @@ enum Aim {
     Wear,
     /// To write old data again.
     Refresh,
+    /// To fold an extent of the SLC region.
+    Fold,
 }
 
 /// The collection of one lane.
@@ -109,6 +111,11 @@ impl Collection {
     /// The victim, while the collection is active.
     pub fn target(&self) -> Option<u32> {
         self.is_active().then_some(self.victim)
+    }
+
+    /// Whether the collection, if there is one, folds an extent of the SLC region.
+    pub fn folds(&self) -> bool {
+        self.aim == Aim::Fold
     }
 
     pub fn is_active(&self) -> bool {
@@ -197,6 +204,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let due = self.due_extent(lane).is_some();
         if !due && !self.state.policies.gc_schedule.start(&view) {
+            if self.fixed.folds.is_some() && self.fold(lane) {
+                return;
+            }
             let quiet = super::space::quiet(view);
             let later = self.state.policies.gc_schedule.start(&quiet);
             return self.set_waiting(lane, later);
@@ -208,16 +218,22 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return self.set_waiting(lane, true);
         }
         if self.fixed.collects_instantly {
-            let s = &mut self.state;
-            if !std::mem::replace(&mut s.gc.collections[lane as usize].due, true) {
-                s.deferred.push(Deferred::Collect { lane });
-            }
-            return;
+            return self.collect_soon(lane);
         }
         if let Some(victim) = self.pick_victim(lane) {
             self.begin_collection(lane, victim);
             self.close_scope(lane, true);
             self.pump_collection(lane);
+        } else if self.fixed.folds.is_some() {
+            self.fold(lane);
+        }
+    }
+
+    /// Make an instant collection of a lane at the end of this event.
+    pub(in crate::device) fn collect_soon(&mut self, lane: u32) {
+        let s = &mut self.state;
+        if !std::mem::replace(&mut s.gc.collections[lane as usize].due, true) {
+            s.deferred.push(Deferred::Collect { lane });
         }
     }
 
@@ -233,7 +249,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The extent of a lane that is to be emptied whatever it holds: its blocks fail, or are erased too
     /// seldom, or its data are old.
-    fn due_extent(&self, lane: u32) -> Option<u32> {
+    pub(super) fn due_extent(&self, lane: u32) -> Option<u32> {
         let failing = if self.fixed.may_fail { self.failing_in(lane) } else { None };
         let levels = failing.is_none() && self.fixed.erase_gap.is_some();
         let due = if levels { self.coldest_in(lane) } else { failing };
@@ -272,9 +288,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Aim::Space => &mut s.counters.programs_gc,
             Aim::Wear => &mut s.counters.programs_wear,
             Aim::Refresh => &mut s.counters.programs_refresh,
+            Aim::Fold => &mut s.counters.programs_fold,
         };
         *counted += u64::from(units);
-        if self.fixed.most_tokens > 0 {
+        if self.fixed.most_tokens > 0 && !s.gc.collections[lane as usize].folds() {
             self.earn_tokens(lane, units);
         }
     }
@@ -293,7 +310,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[cold]
     pub(in crate::device) fn pay_token(&mut self, lane: u32) {
         let c = &mut self.state.gc.collections[lane as usize];
-        if c.stage != Stage::Copying {
+        if c.stage != Stage::Copying || c.folds() {
             return;
         }
         c.tokens -= TOKEN;
@@ -313,8 +330,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (dead, dropped) = if dead { self.dead_units_of(victim) } else { (0, 0) };
         let units = self.shape.layout.units_per_extent;
         self.map.fetch_owners(Ppa(victim * units), units);
+        let folds = self.fixed.folds.is_some() && self.shape.layout.is_slc(victim);
         let s = &mut self.state;
-        s.extents.begin_collection(victim);
+        if folds {
+            s.slc.region.begin_fold(lane, victim);
+        } else {
+            s.extents.begin_collection(victim);
+        }
         let valid = s.extents.valid(victim);
         let c = &mut s.gc.collections[lane as usize];
         debug_assert!(c.staged.is_empty() && c.reads == 0 && c.programs == 0);
@@ -328,6 +350,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         } else if refreshes {
             c.aim = Aim::Refresh;
             s.counters.collections_for_refresh += 1;
+        } else if folds {
+            c.aim = Aim::Fold;
         }
         c.cursor = 0;
         (c.begun, c.ends) = (s.now, ends);
@@ -464,11 +488,33 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let c = &mut s.gc.collections[lane as usize];
         c.stage = Stage::Idle;
+        let (victim, aim) = (c.victim, c.aim);
+        if aim == Aim::Fold {
+            self.folded(lane, victim);
+        } else {
+            self.space_won(lane, victim, aim);
+        }
+        self.note_space(lane);
+        self.resume_stalled(lane);
+        if self.state.gc.waiting > 0 {
+            self.wake_before(lane);
+        }
+        self.check_collection(lane);
+        if self.state.gc.waiting > 0 {
+            self.wake_waiting();
+        }
+        // Only now: another collection may have begun.
+        self.tell_units(lane);
+    }
+
+    /// The victim of a lane's collection is erased: count that, and free it.
+    fn space_won(&mut self, lane: u32, victim: u32, aim: Aim) {
+        let s = &mut self.state;
+        let c = &s.gc.collections[lane as usize];
         let took = s.now - c.begun;
         s.gc.pace.collected(took, c.wins);
         s.counters.collecting_ns += took;
         s.counters.longest_collection_ns = s.counters.longest_collection_ns.max(took);
-        let (victim, aim) = (c.victim, c.aim);
         s.counters.collections += 1;
         s.counters.erases += 1;
         self.scrub_no_more(victim);
@@ -491,16 +537,5 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if let Some(gap) = self.fixed.erase_gap {
             self.note_coldest(lane, gap);
         }
-        self.note_space(lane);
-        self.resume_stalled(lane);
-        if self.state.gc.waiting > 0 {
-            self.wake_before(lane);
-        }
-        self.check_collection(lane);
-        if self.state.gc.waiting > 0 {
-            self.wake_waiting();
-        }
-        // Only now: another collection may have begun.
-        self.tell_units(lane);
     }
 }

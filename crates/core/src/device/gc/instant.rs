@@ -14,13 +14,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.state.gc.collections[lane as usize].is_active() || self.has_given_up(lane) {
             return;
         }
-        if let Some(victim) = self.pick_victim(lane) {
+        let folds = self.fixed.folds.is_some() && !self.wants_space(lane);
+        let victim = if folds { self.fold_victim(lane) } else { self.pick_victim(lane) };
+        if let Some(victim) = victim {
             if self.fixed.may_fail && !self.has_rows_for(lane, victim) {
                 return;
             }
             self.begin_collection(lane, victim);
             self.move_instantly(lane, victim);
         }
+    }
+
+    /// Whether a lane is to be collected for another reason than a fold.
+    fn wants_space(&self, lane: u32) -> bool {
+        self.due_extent(lane).is_some() || self.state.policies.gc_schedule.start(&self.space(lane))
     }
 
     /// Move the victim's data at once, and erase it as soon as no read of it is outstanding.
@@ -59,7 +66,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Erase the victim of a lane in no time.
     pub(in crate::device) fn erase_instantly(&mut self, lane: u32) {
         let victim = self.state.gc.collections[lane as usize].victim;
-        self.choose_voltage(victim);
+        if !self.state.gc.collections[lane as usize].folds() {
+            self.choose_voltage(victim);
+        }
         self.count_erases_of(victim);
         self.victim_erased(lane);
     }

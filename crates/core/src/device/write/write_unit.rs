@@ -17,7 +17,7 @@ use crate::observer::{Observer, RequestStep, WriteStep};
 use crate::policy::flush::{FlushVerdict, FlushView};
 use crate::policy::placement::LaneView;
 use serde::{Deserialize, Serialize};
-use tailcut_units::{Ledger, Occupant};
+use tailcut_units::{Ledger, Occupant, Occupants};
 
 /// One write unit on its way to flash.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -355,6 +355,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.is_dead(lane) {
             return false;
         }
+        if self.fixed.folds.is_some() && self.program_in_region(write_unit, lane) {
+            return true;
+        }
         let s = &mut self.state;
         let free = s.extents.free(&self.shape.layout, lane);
         let reserve = self.shape.reserve;
@@ -407,7 +410,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let place = self.shape.layout.place(ppa);
         let unit = self.shape.unit_of(place.die, place.plane);
         let planes = self.shape.layout.write_planes;
-        let width = if occupant == Occupant::GcProgram { self.shape.gc_program_planes } else { planes };
+        let width = if Occupants::COLLECTION.has(occupant) { self.shape.gc_program_planes } else { planes };
         let g = &mut self.state.write.units[write_unit];
         g.ppa = ppa;
         g.failed = false;
@@ -436,7 +439,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             owner: Work::WriteUnit(write_unit).into(),
             write_unit,
             unit,
-            page: place.page,
+            page: self.shape.layout.page_number(&place),
             planes,
             codewords: planes.count_ones() * self.shape.codewords_per_page,
             block: self.block_of(place.extent),
@@ -497,7 +500,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.moved(lpn, source.flash(), ppa + i);
             }
         }
-        self.state.extents.row_programmed(&self.shape.layout, extent);
+        self.row_programmed(extent, count);
         if writer == Writer::Collection {
             self.scrub_if_filled(extent);
         }
@@ -518,7 +521,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         if writer == Writer::Collection {
             self.write_unit_collected(lane);
-        } else if self.state.gc.waiting > 0 {
+        } else if self.state.gc.waiting > 0 || self.fixed.folds.is_some() && self.wants_fold(lane) {
             // An extent that is now closed may be the victim that a waiting lane lacked.
             self.check_collection(lane);
         }
