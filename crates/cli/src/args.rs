@@ -57,6 +57,8 @@ pub enum Command {
     Ldpc(LdpcCommand),
     /// Serve a modelled drive as a block device, with real bytes, by the clock
     Serve(Box<serve::ServeArgs>),
+    /// Check the store of a served drive: every record and its bytes, the laws of the controller, and every read
+    Check(serve::CheckArgs),
     /// Run the benchmarks
     Bench(BenchArgs),
     /// Run a demonstration: about ten seconds, no files needed

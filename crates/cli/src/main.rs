@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Command::Ldpc(what) => command::ldpc::run(&what),
         Command::Bench(args) => bench::bench(&args),
         Command::Serve(args) => command::serve::serve(&args),
+        Command::Check(args) => command::check::check(&args),
         Command::Demo(args) => command::demo::demo(&args),
         Command::Completions { shell } => command::manual::completions(shell),
         Command::Man { dir } => command::manual::man(dir.as_deref()),
