@@ -12,10 +12,10 @@ use tailcut_config::{ConfigError, Resolved, resolve_with_faults};
 use tailcut_core::nand::faults::config::FaultConfig;
 use tailcut_report::compare::Limit;
 use tailcut_report::targets::Target;
-use tailcut_sim::PastKind;
 use tailcut_sim::sweep::Axis;
 use tailcut_sim::sweep::design::MOST;
 use tailcut_sim::timeline::Window;
+use tailcut_sim::{Layers, PastKind};
 use tailcut_units::quantity::{parse_fraction, parse_time};
 use tailcut_units::{HostOp, Span};
 use tailcut_workload::trace::{Columns, Delimiter, DeviceRule, Remap, TimeUnit, TraceError, TraceOptions};
@@ -165,6 +165,12 @@ impl RunArgs {
 }
 
 impl LayerArgs {
+    /// These layers on a device.
+    pub fn on(&self, device: &str) -> Layers {
+        let LayerArgs { config, set, fault } = self.clone();
+        Layers { device: device.to_string(), config, set, fault }
+    }
+
     /// The configuration of a device and schemes under these layers.
     pub fn resolve(&self, device: &str, schemes: &[impl AsRef<str>]) -> Result<Resolved, ConfigError> {
         resolve_with_faults(device, schemes, &self.config, &self.set, &self.fault)

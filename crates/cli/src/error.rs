@@ -6,8 +6,8 @@ use tailcut_live::StoreError;
 use tailcut_page::PageError;
 use tailcut_report::ReportError;
 use tailcut_reproduce::ReproduceError;
-use tailcut_sim::ExperimentError;
 use tailcut_sim::sweep::SweepError;
+use tailcut_sim::{ExperimentError, SettingsError, Unfinished};
 use tailcut_workload::WorkloadError;
 use tailcut_workload::trace::TraceError;
 
@@ -88,6 +88,18 @@ impl From<PageError> for CliError {
 impl From<ExperimentError> for CliError {
     fn from(e: ExperimentError) -> CliError {
         if e.is_input() { CliError::Input(e.to_string()) } else { CliError::Failed(e.to_string()) }
+    }
+}
+
+impl From<SettingsError> for CliError {
+    fn from(e: SettingsError) -> CliError {
+        CliError::Input(e.to_string())
+    }
+}
+
+impl From<Unfinished> for CliError {
+    fn from(e: Unfinished) -> CliError {
+        CliError::Failed(e.to_string())
     }
 }
 

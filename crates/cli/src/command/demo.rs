@@ -3,13 +3,13 @@
 use crate::args::DemoArgs;
 use crate::error::CliError;
 use crate::progress::Progress;
-use crate::run::{finished, page, past_text, plan_text, threads, workload};
+use crate::run::{page, past_text, plan_text, threads, workload};
 use crate::terminal::{Terminal, catch_interrupts};
 use std::path::PathBuf;
 use tailcut_config::resolve;
 use tailcut_page::output;
 use tailcut_report::tables;
-use tailcut_sim::{Experiment, SchemeSpec, Snapshots};
+use tailcut_sim::{Experiment, SchemeSpec, Snapshots, finished};
 use tailcut_workload::TraceReplay;
 
 /// The page of the tour, if no other file is named.
