@@ -13,7 +13,7 @@ use tailcut_config::Resolved;
 use tailcut_core::device::Until;
 use tailcut_core::drive::Drive;
 use tailcut_core::ftl::config::FtlKind;
-use tailcut_core::medium::{Bytes, Pages};
+use tailcut_core::medium::Bytes;
 use tailcut_core::pblk::array::SECTOR;
 use tailcut_live::store::folder::{self, Stored};
 use tailcut_live::{Address, Answer, Asked, Control, Engine, Export, Listener, ServeOptions, Server};
@@ -131,7 +131,7 @@ fn drive(
         Ok(drive)
     };
     let Some(path) = &args.store else {
-        return Ok((make(Bytes::over(Kept::Memory(Pages::default())))?, None));
+        return Ok((make(Bytes::over(Kept::Memory(Box::default())))?, None));
     };
     let of = (args.device.as_str(), args.scheme.as_str(), seed);
     let program = (env!("CARGO_PKG_VERSION"), MODEL_VERSION);

@@ -115,7 +115,8 @@ mod tests {
         for (i, kind) in [Kind::User, Kind::Gc, Kind::Parity, Kind::Pad, Kind::Wear].into_iter().enumerate() {
             let i = i as u64 + 1;
             let lpn = Lpn(0x0102_0304 * i as u32);
-            let oob = Oob { lpn, sequence: i << 40 | 7, kind, members: !i, lpns: 0xF00D, checksum: i << 56 | 9 };
+            let oob =
+                Oob { lpn, sequence: i << 40 | 7, kind, members: !i, lpns: 0xF00D, checksum: i << 56 | 9 };
             assert_eq!(Oob::decode(&oob.encode()), Some(oob));
         }
         let mut other = Oob::pad(1).encode();

@@ -44,7 +44,7 @@ const GATHERED: usize = 1 << 16;
 #[derive(Debug)]
 pub enum Kept {
     /// In memory, for as long as the process lives.
-    Memory(Pages),
+    Memory(Box<Pages>),
     /// In a folder.
     Files(Box<FileStore>),
 }
