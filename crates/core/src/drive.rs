@@ -343,7 +343,10 @@ impl<O: Observer, M: Medium> Drive<O, M> {
 
     /// The medium, for changes that the drive itself does not make.
     pub fn medium_mut(&mut self) -> &mut M {
-        either!(self, drive => drive.medium_mut())
+        match self {
+            Drive::Page(device) => device.medium_mut(),
+            Drive::Pblk(drive) => &mut drive.medium,
+        }
     }
 
     /// The same drive over another medium, which holds what the drive says that it holds.

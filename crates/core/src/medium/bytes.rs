@@ -138,19 +138,17 @@ impl<S: Store> Bytes<S> {
         self.faults.clear();
     }
 
-    /// A slot is about to change.
+    /// A part of the controller's memory is about to change.
     #[inline]
-    fn mark_slot(&mut self, slot: u32) {
+    fn mark(&mut self, part: Part, index: u32) {
         if S::KEEPS {
-            self.changed.slots.add(slot);
-        }
-    }
-
-    /// An accumulator is about to change.
-    #[inline]
-    fn mark_acc(&mut self, acc: u32) {
-        if S::KEEPS {
-            self.changed.accumulators.add(acc);
+            let marks = match part {
+                Part::Slot => &mut self.changed.slots,
+                Part::Accumulator => &mut self.changed.accumulators,
+                Part::Request => &mut self.changed.requests,
+                Part::Sequence => return,
+            };
+            marks.add(index);
         }
     }
 
@@ -222,7 +220,7 @@ impl<S: Store> Bytes<S> {
         let lpn = self.slots[slot as usize].lpn;
         let unit = self.look(ppa, lpn, why);
         let all = self.size.unit_bytes;
-        self.mark_slot(slot);
+        self.mark(Part::Slot, slot);
         let s = &mut self.slots[slot as usize];
         s.wants = Ppa::NONE;
         if let Some(unit) = unit {
@@ -273,14 +271,12 @@ impl<S: Store> Medium for Bytes<S> {
         let r = &mut self.requests[request as usize];
         r.begin(bytes, data);
         r.left = bytes;
-        if S::KEEPS {
-            self.changed.requests.add(request);
-        }
+        self.mark(Part::Request, request);
     }
 
     fn hold(&mut self, slot: u32, lpn: Lpn, below: Below) {
         let all = self.size.unit_bytes;
-        self.mark_slot(slot);
+        self.mark(Part::Slot, slot);
         self.slots[slot as usize].take(lpn, all);
         match below {
             Below::Flash => {}
@@ -309,7 +305,7 @@ impl<S: Store> Medium for Bytes<S> {
 
     fn write_slot(&mut self, slot: u32, range: Range<u32>, request: u32, at: u32) {
         let sequence = self.next();
-        self.mark_slot(slot);
+        self.mark(Part::Slot, slot);
         let s = &mut self.slots[slot as usize];
         let data = self.requests[request as usize].part(at, range.end - range.start);
         s.bytes[range.start as usize..range.end as usize].copy_from_slice(data);
@@ -321,7 +317,7 @@ impl<S: Store> Medium for Bytes<S> {
     }
 
     fn want(&mut self, slot: u32, ppa: Ppa) {
-        self.mark_slot(slot);
+        self.mark(Part::Slot, slot);
         self.slots[slot as usize].wants = ppa;
     }
 
@@ -334,7 +330,7 @@ impl<S: Store> Medium for Bytes<S> {
 
     fn fill_slot_with_zeros(&mut self, slot: u32, ppa: Ppa) {
         if self.slots[slot as usize].wants == ppa {
-            self.mark_slot(slot);
+            self.mark(Part::Slot, slot);
             self.slots[slot as usize].wants = Ppa::NONE;
             self.give_up(slot);
         }
@@ -342,7 +338,7 @@ impl<S: Store> Medium for Bytes<S> {
 
     fn give_up(&mut self, slot: u32) {
         let all = self.size.unit_bytes;
-        self.mark_slot(slot);
+        self.mark(Part::Slot, slot);
         let s = &mut self.slots[slot as usize];
         for gap in s.held.gaps(0..all).collect::<Vec<_>>() {
             s.bytes[gap.start as usize..gap.end as usize].fill(0);
@@ -407,7 +403,7 @@ impl<S: Store> Medium for Bytes<S> {
         while let Some((&ppa, _)) = self.staged.range(units.clone()).next() {
             self.staged.remove(&ppa);
         }
-        self.store.erase(extent);
+        self.store.erase(units);
     }
 
     fn erase_units(&mut self, units: Range<Ppa>) {
@@ -506,12 +502,12 @@ impl<S: Store> Medium for Bytes<S> {
     }
 
     fn xor_clear(&mut self, acc: u32) {
-        self.mark_acc(acc);
+        self.mark(Part::Accumulator, acc);
         self.accumulators[acc as usize].clear();
     }
 
     fn xor_aim(&mut self, acc: u32, ppa: Ppa) {
-        self.mark_acc(acc);
+        self.mark(Part::Accumulator, acc);
         let unit = self.look(ppa, Lpn::NONE, "a unit to be rebuilt");
         let a = &mut self.accumulators[acc as usize];
         a.clear();
@@ -519,14 +515,14 @@ impl<S: Store> Medium for Bytes<S> {
     }
 
     fn xor_flash_times(&mut self, acc: u32, ppa: Ppa, factor: u8) {
-        self.mark_acc(acc);
+        self.mark(Part::Accumulator, acc);
         if let Some(unit) = self.look(ppa, Lpn::NONE, "a member of a stripe") {
             self.accumulators[acc as usize].add_unit(&unit, factor);
         }
     }
 
     fn xor_slot_times(&mut self, acc: u32, slot: u32, factor: u8) {
-        self.mark_acc(acc);
+        self.mark(Part::Accumulator, acc);
         let s = &self.slots[slot as usize];
         self.accumulators[acc as usize].add(&s.bytes, s.lpn.0, factor);
         if !s.is_whole() {
@@ -535,7 +531,7 @@ impl<S: Store> Medium for Bytes<S> {
     }
 
     fn xor_with(&mut self, acc: u32, other: u32) {
-        self.mark_acc(acc);
+        self.mark(Part::Accumulator, acc);
         let (bytes, lpns) =
             (self.accumulators[other as usize].bytes.clone(), self.accumulators[other as usize].lpns);
         self.accumulators[acc as usize].add(&bytes, lpns, 1);
@@ -549,7 +545,7 @@ impl<S: Store> Medium for Bytes<S> {
     }
 
     fn deliver_xor(&mut self, acc: u32, request: u32, range: Range<u32>, ppa: Ppa) {
-        self.mark_acc(acc);
+        self.mark(Part::Accumulator, acc);
         let aim = self.accumulators[acc as usize].aim.take();
         if let Some(unit) = aim.or_else(|| self.look(ppa, Lpn::NONE, "a rebuilt unit")) {
             self.compare(acc, &unit, ppa);
@@ -573,13 +569,13 @@ impl<S: Store> Medium for Bytes<S> {
     fn complete_xor(&mut self, acc: u32, slot: u32, ppa: Ppa) {
         if let Some(unit) = self.look(ppa, self.slots[slot as usize].lpn, "an old copy") {
             self.compare(acc, &unit, ppa);
-            self.mark_slot(slot);
+            self.mark(Part::Slot, slot);
             let s = &mut self.slots[slot as usize];
             if !s.written {
                 s.sequence = unit.oob.sequence;
             }
         }
-        self.mark_slot(slot);
+        self.mark(Part::Slot, slot);
         let s = &mut self.slots[slot as usize];
         let bytes = &self.accumulators[acc as usize].bytes;
         for gap in s.held.gaps(0..self.size.unit_bytes) {

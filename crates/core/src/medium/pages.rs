@@ -1,6 +1,6 @@
 //! The flash in memory: every unit erased, or programmed with bytes and a record.
 
-use super::Size;
+use super::{Range, Size};
 use super::content::filled_bytes;
 use super::oob::{Kind, Oob};
 use super::store::Store;
@@ -189,8 +189,8 @@ impl Store for Pages {
         self.slot(ppa).replace(unit).map(|before| before.oob)
     }
 
-    fn erase(&mut self, extent: u32) {
-        self.extents[extent as usize] = Extent::Erased;
+    fn erase(&mut self, units: Range<Ppa>) {
+        self.extents[(units.start.0 / self.size.units_per_extent) as usize] = Extent::Erased;
     }
 
     fn erase_unit(&mut self, ppa: Ppa) {

@@ -5,6 +5,7 @@ use super::oob::Oob;
 use super::pages::Unit;
 use crate::address::Ppa;
 use crate::ftl::map::Fill;
+use std::ops::Range;
 
 /// A part of the controller's memory that a store may keep beside the flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +34,8 @@ pub trait Store {
     fn unit(&self, ppa: Ppa) -> Option<Unit>;
     /// Program a unit. Returns the record that was there before: there should be none.
     fn program(&mut self, ppa: Ppa, unit: Unit) -> Option<Oob>;
-    /// Erase an extent.
-    fn erase(&mut self, extent: u32);
+    /// Erase an extent, which has these units.
+    fn erase(&mut self, units: Range<Ppa>);
     /// Erase one unit.
     fn erase_unit(&mut self, ppa: Ppa);
     /// The order of a fill of this drive, for a store that was filled before it was attached.

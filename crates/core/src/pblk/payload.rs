@@ -132,11 +132,6 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         &self.medium
     }
 
-    /// The medium, for changes that the drive itself does not make.
-    pub fn medium_mut(&mut self) -> &mut M {
-        &mut self.medium
-    }
-
     /// A command is submitted; `data` are the bytes of a write.
     #[inline]
     pub(super) fn data_submitted(&mut self, id: u32, data: &[u8]) {

@@ -28,6 +28,7 @@ use record::{RECORD, State};
 use std::cell::RefCell;
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -364,8 +365,8 @@ impl Store for FileStore {
         before
     }
 
-    fn erase(&mut self, extent: u32) {
-        let units = self.size.units_of(extent);
+    fn erase(&mut self, units: Range<Ppa>) {
+        let extent = units.start.0 / self.size.units_per_extent;
         while let Some((&ppa, _)) = self.turn.units.range(units.clone()).next() {
             self.turn.units.remove(&ppa);
         }
@@ -447,10 +448,10 @@ impl Store for Kept {
         }
     }
 
-    fn erase(&mut self, extent: u32) {
+    fn erase(&mut self, units: Range<Ppa>) {
         match self {
-            Kept::Memory(pages) => pages.erase(extent),
-            Kept::Files(files) => files.erase(extent),
+            Kept::Memory(pages) => pages.erase(units),
+            Kept::Files(files) => files.erase(units),
         }
     }
 
