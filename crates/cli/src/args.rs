@@ -378,7 +378,7 @@ pub struct SweepArgs {
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// Folders of runs (`tailcut run --out`)
+    /// Folders of runs (`tailcut run --out`), or the folder of one sweep: response curves and Pareto fronts
     #[arg(required = true)]
     pub dir: Vec<PathBuf>,
     /// The file to write: by default `report.html` in the folder if there is one folder, and tables on standard output.
