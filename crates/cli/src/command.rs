@@ -1,5 +1,6 @@
 //! The smaller commands, one file each.
 
+pub mod advise;
 pub mod check;
 pub mod compare;
 pub mod demo;

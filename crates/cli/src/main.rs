@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => command::explain::explain(&args),
         Command::Compare(args) => command::compare::compare(&args),
         Command::Sweep(args) => command::sweep::sweep(&args),
+        Command::Advise(args) => command::advise::advise(&args),
         Command::Report(args) => command::report::report(&args),
         Command::Show(what) => command::show::show(&what),
         Command::Trace(what) => command::trace::trace(&what),

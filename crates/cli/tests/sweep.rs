@@ -291,3 +291,39 @@ fn a_sweep_has_a_page() {
         assert!(div.contains(&format!("data-rendered=\"{traces}\"")), "{id}: {div}");
     }
 }
+
+#[test]
+fn advice_is_by_targets() {
+    let advise = |args: &[&str]| {
+        let all = ["advise", JOB, "--no-cache", "--devices", "tiny,mqsim-e", "--schemes", "baseline,rps"];
+        tailcut(&[&all[..], args].concat())
+    };
+    let easy = advise(&["--target", "read.p50=1s", "--target", "write.mean=1s"]);
+    let text = easy.ok();
+    assert!(text.contains("4 of 4 choices meet the targets; most margin: "), "{text}");
+    assert!(text.contains("read.p50=1s") && text.contains("least write amplification"), "{text}");
+    let hard = advise(&["--target", "read.p50=1us", "--json"]);
+    assert_eq!(hard.code, Some(3), "{}", hard.err);
+    let choices: Value = serde_json::from_str(&hard.out).unwrap();
+    assert_eq!(choices.as_array().unwrap().len(), 4);
+    for choice in choices.as_array().unwrap() {
+        assert_eq!(choice["worth"], "misses");
+        assert!(choice["margin"].as_f64().unwrap() < 0.0 && choice["host_capacity_bytes"].as_u64() > Some(0));
+    }
+    // A choice that cannot run is said, and the others are judged.
+    let dir = tempfile::tempdir().unwrap();
+    let out = new(&dir, "kept").display().to_string();
+    let some = tailcut(&[
+        "advise",
+        JOB,
+        "--no-cache",
+        "--target",
+        "read.p50=1s",
+        "--devices",
+        "tiny,z-ssd-none",
+        "--out",
+        &out,
+    ]);
+    assert!(some.err.contains("z-ssd-none") || some.out.contains("z-ssd-none"), "{} {}", some.out, some.err);
+    assert_eq!(advise(&["--target", "read.p50"]).code, Some(2));
+}

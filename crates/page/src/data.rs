@@ -132,7 +132,6 @@ impl Data {
         let kinds = kinds.filter(|kind| schemes.iter().any(|scheme| scheme.of.contains_key(kind))).collect();
         Data { kinds, schemes }
     }
-
 }
 
 /// As JSON that can stand in a script element: no character of it ends the element.

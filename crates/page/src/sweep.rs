@@ -12,8 +12,8 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 use tailcut_report::text::grouped;
-use tailcut_units::quantity::{human_bytes, human_time, parse_bytes, parse_fraction, parse_time};
 use tailcut_units::Span;
+use tailcut_units::quantity::{human_bytes, human_time, parse_bytes, parse_fraction, parse_time};
 
 /// The file that makes a folder that of a sweep.
 const DESIGN: &str = "sweep.json";
@@ -186,7 +186,8 @@ impl Sweep {
     fn rows(&self) -> Vec<Row> {
         let row = |point: &Point| {
             let axes = self.data.axes.iter().zip(&point.at).map(|(axis, &at)| axis.values[at].clone());
-            let figures = self.in_table().map(|(i, figure)| point.of[i].map_or(String::new(), |x| figure.show(x)));
+            let figures =
+                self.in_table().map(|(i, figure)| point.of[i].map_or(String::new(), |x| figure.show(x)));
             Row { number: point.number, cells: axes.chain(figures).collect(), late: !point.keeps_up }
         };
         self.data.points.iter().take(ROWS_MAX).map(row).collect()
@@ -200,9 +201,9 @@ impl Figure {
         if NO_FIGURES.contains(&name) || is_end {
             return None;
         }
-        let op = ["read", "write", "trim", "flush"].into_iter().find_map(|op| {
-            name.strip_prefix(op)?.strip_prefix('_').map(|what| (format!("{op}s"), what))
-        });
+        let op = ["read", "write", "trim", "flush"]
+            .into_iter()
+            .find_map(|op| name.strip_prefix(op)?.strip_prefix('_').map(|what| (format!("{op}s"), what)));
         let title = match (&op, name) {
             (Some((op, what)), _) => {
                 let what = what.strip_suffix("_ns").unwrap_or(what);
@@ -240,12 +241,14 @@ impl Figure {
 /// The data of the results, and the points that have none.
 fn parse(text: &str) -> Result<(Data, Vec<(String, String)>), String> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let names: Vec<String> = reader.headers().map_err(|e| e.to_string())?.iter().map(str::to_string).collect();
+    let names: Vec<String> =
+        reader.headers().map_err(|e| e.to_string())?.iter().map(str::to_string).collect();
     let column = |name: &str| names.iter().position(|n| n == name).ok_or(format!("no column `{name}`"));
     let (number, status, error) = (column("point")?, column("status")?, column("error")?);
     let keeps_up = column("keeps_up")?;
     let axes: Vec<usize> = (0..names.len()).filter(|&i| names[i].starts_with("axis.")).collect();
-    let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().map_err(|e| e.to_string())?;
+    let rows: Vec<csv::StringRecord> =
+        reader.records().collect::<Result<_, _>>().map_err(|e| e.to_string())?;
     if rows.len() > POINTS_MAX {
         return Err(format!("{} points; a page has at most {POINTS_MAX}", rows.len()));
     }
@@ -268,11 +271,15 @@ fn parse(text: &str) -> Result<(Data, Vec<(String, String)>), String> {
         let of = name.strip_suffix("_ns")?;
         names.iter().position(|n| *n == format!("{of}_{end}_ns"))
     };
-    let ends: Vec<_> = figures.iter().map(|(_, f)| Some((end(&f.name, "low")?, end(&f.name, "high")?))).collect();
+    let ends: Vec<_> =
+        figures.iter().map(|(_, f)| Some((end(&f.name, "low")?, end(&f.name, "high")?))).collect();
     let axes: Vec<(usize, Axis)> = axes.into_iter().map(|i| (i, axis(&names[i], &rows, i))).collect();
     let point = |row: &csv::StringRecord| Point {
         number: row[number].parse().unwrap_or(0),
-        at: axes.iter().map(|(i, axis)| axis.values.iter().position(|v| *v == row[*i]).unwrap_or(0)).collect(),
+        at: axes
+            .iter()
+            .map(|(i, axis)| axis.values.iter().position(|v| *v == row[*i]).unwrap_or(0))
+            .collect(),
         of: figures.iter().map(|(i, _)| value(row, *i)).collect(),
         interval: (0..)
             .zip(&ends)
@@ -311,7 +318,8 @@ fn axis(name: &str, rows: &[csv::StringRecord], column: usize) -> Axis {
 
 /// The values as numbers, if all are of one kind: plain numbers, shares, bytes or times.
 fn numbers(values: &[String]) -> Option<Vec<f64>> {
-    let all = |of: &dyn Fn(&str) -> Option<f64>| values.iter().map(|value| of(value)).collect::<Option<Vec<f64>>>();
+    let all =
+        |of: &dyn Fn(&str) -> Option<f64>| values.iter().map(|value| of(value)).collect::<Option<Vec<f64>>>();
     let percent = |text: &str| text.ends_with('%').then(|| parse_fraction(text).ok().map(|x| 100.0 * x))?;
     all(&|text| text.parse().ok().filter(|x: &f64| x.is_finite()))
         .or_else(|| all(&percent))
@@ -361,13 +369,19 @@ mod tests {
         assert_eq!(data.axes.len(), 2);
         assert_eq!(data.axes[1].values, ["9%", "20%"]);
         assert_eq!(data.axes[1].numbers, Some(vec![9.0, 20.0]));
-        assert_eq!((data.axes[0].values.clone(), &data.axes[0].numbers), (vec!["baseline".to_string()], &None));
+        assert_eq!(
+            (data.axes[0].values.clone(), &data.axes[0].numbers),
+            (vec!["baseline".to_string()], &None)
+        );
         let names: Vec<&str> = data.figures.iter().map(|f| f.name.as_str()).collect();
         assert_eq!(names, ["waf", "read_iops", "read_p99.9_ns"]);
         assert_eq!(data.figures[2].title, "reads, p99.9");
         assert_eq!((data.figures[1].better, data.figures[2].better), ("high", "low"));
         let first = &data.points[0];
-        assert_eq!((first.at.clone(), first.of.clone()), (vec![0, 1], vec![Some(2.5), Some(10.0), Some(900.0)]));
+        assert_eq!(
+            (first.at.clone(), first.of.clone()),
+            (vec![0, 1], vec![Some(2.5), Some(10.0), Some(900.0)])
+        );
         assert_eq!(first.interval, [(2, [800.0, 1000.0])].into_iter().collect());
         assert!(first.keeps_up && !data.points[1].keeps_up && data.points[1].interval.is_empty());
         assert_eq!(failed, [("3".into(), "no room".into()), ("4".into(), "not run".to_string())]);

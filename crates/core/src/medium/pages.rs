@@ -1,9 +1,9 @@
 //! The flash in memory: every unit erased, or programmed with bytes and a record.
 
-use super::{Range, Size};
 use super::content::filled_bytes;
 use super::oob::{Kind, Oob};
 use super::store::Store;
+use super::{Range, Size};
 use crate::address::{Lpn, Ppa};
 use crate::ftl::map::Fill;
 use std::sync::Arc;
