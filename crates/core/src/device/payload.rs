@@ -305,7 +305,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let filled = self.map.state.filled;
         self.medium.fill(&self.map.fill, filled);
-        let rows = self.rows_written();
+        let rows = self.state.rows_written(&self.shape.layout);
         let (upr, upe) = (self.shape.layout.units_per_row, self.shape.layout.units_per_extent);
         for (extent, rows) in (0..).zip(rows) {
             let units = Ppa(extent * upe).run(rows * upr);
