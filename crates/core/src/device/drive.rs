@@ -489,8 +489,8 @@ fn joins(c: &DeviceConfig) -> Joins {
         }
     };
     join(c.ftl.join_reads, &[Occupant::UserRead]);
-    join(c.ftl.gc.join_reads, &[Occupant::GcRead]);
-    join(c.ftl.join_programs, &[Occupant::UserProgram, Occupant::GcProgram]);
+    join(c.ftl.gc.join_reads, &[Occupant::GcRead, Occupant::FoldRead]);
+    join(c.ftl.join_programs, &[Occupant::UserProgram, Occupant::GcProgram, Occupant::FoldProgram]);
     join(c.ftl.extent == ExtentKind::Block && c.ftl.gc.erase_planes > 1, &[Occupant::Erase]);
     Joins { kinds, erase_planes: c.ftl.gc.erase_planes }
 }

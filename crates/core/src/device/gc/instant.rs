@@ -17,10 +17,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let wants_space = self.shape.folds.is_none()
             || self.due_extent(lane).is_some()
             || self.state.policies.gc_schedule.start(&self.space(lane));
-        let victim = match wants_space {
-            true => self.pick_victim(lane),
-            false => self.state.fold_victim(&self.shape, self.flash.host_ops(), Lane(lane)).map(|e| e.0),
-        };
+        let for_space = if wants_space { self.pick_victim(lane) } else { None };
+        let fold = || self.state.fold_victim(&self.shape, self.flash.host_ops(), Lane(lane)).map(|e| e.0);
+        let victim = for_space.or_else(fold);
         if let Some(victim) = victim {
             if self.fixed.may_fail && !self.has_rows_for(lane, victim) {
                 return;
