@@ -5,7 +5,7 @@ CARGO ?= cargo
 # Where cargo builds.
 TARGET := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
 
-.PHONY: build fast demo test lint bench counts reproduce fuzz mutants clean
+.PHONY: build fast demo test lint bench counts reproduce fuzz mutants wheel sdist clean
 
 build:
 	$(CARGO) build --release --locked --package tailcut-cli
@@ -51,6 +51,18 @@ MUTANTS_EVERY ?= 11
 MUTANTS_SEED ?= 0
 mutants:
 	CARGO="$(CARGO)" sh tests/mutants $(MUTANTS_EVERY) $(MUTANTS_SEED)
+
+# The Python package as a wheel and as a source distribution, into target/wheels. Need Python 3.10 and pip.
+MATURIN ?= $(TARGET)/maturin/bin/maturin
+$(TARGET)/maturin/bin/maturin:
+	python3 -m venv $(TARGET)/maturin
+	$(TARGET)/maturin/bin/python -m pip install --quiet 'maturin>=1.9,<2'
+
+wheel: $(MATURIN)
+	$(MATURIN) build --release --locked --out $(TARGET)/wheels
+
+sdist: $(MATURIN)
+	$(MATURIN) sdist --out $(TARGET)/wheels
 
 clean:
 	$(CARGO) clean

@@ -2,11 +2,12 @@
 
 use std::process::ExitCode;
 use tailcut_config::ConfigError;
+use tailcut_live::StoreError;
 use tailcut_page::PageError;
 use tailcut_report::ReportError;
 use tailcut_reproduce::ReproduceError;
-use tailcut_sim::ExperimentError;
 use tailcut_sim::sweep::SweepError;
+use tailcut_sim::{ExperimentError, SettingsError, Unfinished};
 use tailcut_workload::WorkloadError;
 use tailcut_workload::trace::TraceError;
 
@@ -90,8 +91,26 @@ impl From<ExperimentError> for CliError {
     }
 }
 
+impl From<SettingsError> for CliError {
+    fn from(e: SettingsError) -> CliError {
+        CliError::Input(e.to_string())
+    }
+}
+
+impl From<Unfinished> for CliError {
+    fn from(e: Unfinished) -> CliError {
+        CliError::Failed(e.to_string())
+    }
+}
+
 impl From<ReproduceError> for CliError {
     fn from(e: ReproduceError) -> CliError {
+        if e.is_input() { CliError::Input(e.to_string()) } else { CliError::Failed(e.to_string()) }
+    }
+}
+
+impl From<StoreError> for CliError {
+    fn from(e: StoreError) -> CliError {
         if e.is_input() { CliError::Input(e.to_string()) } else { CliError::Failed(e.to_string()) }
     }
 }

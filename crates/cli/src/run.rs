@@ -1,18 +1,13 @@
 //! `tailcut run`: runs a workload with one or more schemes; writes tables and files.
 
 mod describe;
-mod files;
 mod highest;
 mod replay;
-mod settings;
 mod sink;
-mod summary;
 mod timeline;
 
 pub use describe::{counts_text, past_text, plan_text};
-pub use summary::{Finished, config_values, explain_slowest, finished};
 
-use self::files::file_name;
 use self::replay::Replay;
 use self::sink::Sinks;
 use crate::args::RunArgs;
@@ -25,7 +20,11 @@ use tailcut_config::{Resolved, workload_preset};
 use tailcut_report::{
     OutputFolder, difference, endurance, erases, faults, highest_rate, jobs, senses, tables, targets,
 };
-use tailcut_sim::{Cache, Experiment, ExperimentError, Plan, SchemeSpec, Snapshots};
+use tailcut_sim::files::{self, file_name};
+use tailcut_sim::finished::explain_slowest;
+use tailcut_sim::{
+    Cache, Experiment, ExperimentError, Finished, Plan, SchemeSpec, Snapshots, finished, settings,
+};
 use tailcut_units::Span;
 use tailcut_workload::{TraceReplay, WorkloadSpec};
 
@@ -49,8 +48,9 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
     let replay = Replay::of(args)?;
     let args = replay.as_ref().map_or(args, |replay| &replay.args);
     let terminal = Terminal::new(args.output.json);
-    let resolved = resolve_schemes(args)?;
-    let mut lines = settings::of_schemes(args, &resolved)?;
+    let layers = args.layers.on(&args.device);
+    let resolved = layers.resolve(&args.scheme)?;
+    let mut lines = settings::of_schemes(&layers, &resolved)?;
     let workload = workload(&args.workload, &args.replay())?;
     let experiment = Experiment {
         schemes: schemes(&resolved),
@@ -68,7 +68,7 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
         tailcut_page::output::check(path)?;
     }
     let mut plan = experiment.plan().map_err(|e| placed(e, &resolved))?;
-    lines.extend(settings::of_plan(args, &resolved, &experiment, &plan));
+    lines.extend(settings::of_plan(&layers, &resolved, &experiment, &plan));
     plan.warnings.splice(0..0, lines);
     if args.snapshot.is_some() && !plan.past.is_kept() {
         let past = plan.past.name();
@@ -165,7 +165,7 @@ fn execute(
     let progress = Progress::new(plan, names.len() * args.runs as usize);
     let results = experiment.run(plan, &progress, &|scheme, jobs| sinks.open(scheme, jobs));
     progress.finish();
-    finished(args.device_name(), experiment, plan, results?)
+    Ok(finished(args.device_name(), experiment, plan, results?)?)
 }
 
 /// Print the results.
@@ -202,30 +202,12 @@ fn report(
     Ok(())
 }
 
-fn resolve_schemes(args: &RunArgs) -> Result<Vec<(String, Resolved)>, CliError> {
-    let mut resolved: Vec<(String, Resolved)> = Vec::new();
-    for name in args.scheme.iter().map(|s| s.trim()) {
-        if resolved.iter().any(|(other, _)| other == name) {
-            return Err(CliError::Input(format!(
-                "--scheme names `{name}` twice; each scheme runs once (see --runs)"
-            )));
-        }
-        let one = args.layers.resolve(&args.device, &[name])?;
-        resolved.push((name.to_string(), one));
-    }
-    Ok(resolved)
-}
-
 /// The error of a plan, with the place of the value that is wrong if the user has set it.
 fn placed(error: ExperimentError, resolved: &[(String, Resolved)]) -> CliError {
-    if let ExperimentError::Config { scheme, problem } = &error {
-        let of_scheme = resolved.iter().find(|(name, _)| name == scheme);
-        let entry = of_scheme.and_then(|(_, r)| r.entry(&problem.key));
-        if let Some(place) = entry.and_then(|e| e.place.as_ref()) {
-            return CliError::Input(format!("{place}: {error}"));
-        }
+    match settings::place_of(&error, resolved) {
+        Some(place) => CliError::Input(format!("{place}: {error}")),
+        None => error.into(),
     }
-    error.into()
 }
 
 fn schemes(resolved: &[(String, Resolved)]) -> Vec<SchemeSpec> {

@@ -288,6 +288,7 @@ pub struct HostConfig {
     /// Payload bytes a second from the host, if they are not those to the host.
     ///
     /// - Range: 1000B/s to inf
+    /// - Read by: the host link (`config`)
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_rate")]
     pub write_link_rate: Option<u64>,
     /// When the data of a read that needs several operations go over the link.

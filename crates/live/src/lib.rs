@@ -6,6 +6,7 @@
 //! - [`listen`]: where clients connect.
 //! - [`server`]: one thread that owns a drive and its sockets; the only user of [`clock`].
 //! - [`control`]: questions to a running server, by HTTP.
+//! - [`store`]: the drive's data and the controller's state in files.
 //! - [`lateness`]: how late completions reach their clients.
 //!
 //! The drive does what is due at its own time, however late the thread is, so lateness bends no result of the model: it is
@@ -21,6 +22,7 @@ pub mod listen;
 pub mod nbd;
 pub mod port;
 pub mod server;
+pub mod store;
 
 pub use control::{Answer, Asked, Control, ControlAddress};
 pub use engine::{Ended, Engine, Event};
@@ -29,3 +31,4 @@ pub use listen::{Address, ListenError, Listener};
 pub use nbd::Export;
 pub use port::Port;
 pub use server::{ServeOptions, Served, Server};
+pub use store::{Keeper, Kept, StoreError, StoreHeader};

@@ -9,11 +9,16 @@
 //!   workload until it is read-only;
 //! - [`experiment`] does all of this for several schemes, with the same requests;
 //! - [`points`] runs many of them in parallel: those of a reproduction, and those of a [`sweep`];
-//! - [`mod@summarise`] turns the measurements into the figures of the summary.
+//! - [`mod@summarise`] turns the measurements into the figures of the summary, [`finished`] those of all schemes, and
+//!   [`files`] writes them;
+//! - [`settings`] are the layers of the user, and what is wrong or in vain in them;
+//! - [`progress`] is how far many runs are, and when they end.
 
 pub mod cache;
 pub mod erases;
 pub mod experiment;
+pub mod files;
+pub mod finished;
 pub mod host;
 pub mod life;
 pub mod lifetime;
@@ -22,7 +27,9 @@ pub mod machine;
 pub mod measure;
 pub mod points;
 pub mod precondition;
+pub mod progress;
 pub mod rotation_bound;
+pub mod settings;
 pub mod summarise;
 pub mod sweep;
 pub mod threads;
@@ -31,9 +38,11 @@ pub mod watch;
 
 pub use cache::Cache;
 pub use experiment::{Experiment, ExperimentError, Plan, RunResult, SchemeSpec};
+pub use finished::{Finished, Unfinished, finished};
 pub use host::MissedRate;
 pub use measure::{MeasureOptions, RunOutcome, Sink};
 pub use precondition::{PastKind, Preconditioned, Snapshots, is_uniform};
+pub use settings::{Layers, SettingsError};
 pub use summarise::summarise;
 pub use watch::Watch;
 

@@ -77,6 +77,7 @@ const CRATES: &[(&str, &[&str])] = &[
         ],
     ),
     ("testkit", &["units", "core", "stats", "workload", "config", "report", "sim"]),
+    ("py", &["units", "core", "stats", "workload", "config", "report", "page", "sim"]),
 ];
 
 #[test]

@@ -233,7 +233,7 @@ impl WorkloadSpec {
                 Some(job) => JobSet::from_job_file_sections(&file.name(), &job, &replay.sections)?,
                 None => {
                     no_file("a trace")?;
-                    return Ok(WorkloadSpec::Trace(Box::new(TraceSpec::new(file, replay)?)));
+                    return WorkloadSpec::of_trace(file, replay);
                 }
             }
         } else if let Some(job) = preset(text) {
@@ -253,6 +253,14 @@ impl WorkloadSpec {
             return Err(WorkloadError::NotATrace { option, text });
         }
         Ok(WorkloadSpec::Jobs { text: text.to_string(), set })
+    }
+
+    /// A trace.
+    ///
+    /// # Errors
+    /// It cannot be read, or the options do not fit it.
+    pub fn of_trace(file: TraceFile, replay: &TraceReplay) -> Result<WorkloadSpec, WorkloadError> {
+        Ok(WorkloadSpec::Trace(Box::new(TraceSpec::new(file, replay)?)))
     }
 
     /// As [`WorkloadSpec::parse`]; several texts are trace files that follow each other as one trace.
@@ -275,7 +283,7 @@ impl WorkloadSpec {
             }
             files.push(TraceFile::from(path));
         }
-        Ok(WorkloadSpec::Trace(Box::new(TraceSpec::new(TraceFile::Several(files), replay)?)))
+        WorkloadSpec::of_trace(TraceFile::Several(files), replay)
     }
 
     /// The workload's name: the text that the user gave, or the trace file's name.

@@ -24,6 +24,10 @@ pub struct ServeArgs {
     /// Fill the drive and overwrite it uniformly to its steady state first
     #[arg(long)]
     pub aged: bool,
+    /// Keep the drive and its data in this folder, which is made if it is missing; a drive that is there goes on where it
+    /// was, also after its server was killed. Without it all is in memory
+    #[arg(long, value_name = "FOLDER")]
+    pub store: Option<PathBuf>,
     /// Let the model's time pass so many times as fast as the clock
     #[arg(long, value_name = "F", default_value_t = 1.0, value_parser = positive)]
     pub speed: f64,
@@ -36,4 +40,10 @@ pub struct ServeArgs {
     /// Seed of every random stream
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The folder of a store that no server has open
+    pub store: PathBuf,
 }

@@ -3,13 +3,13 @@
 use crate::args::DemoArgs;
 use crate::error::CliError;
 use crate::progress::Progress;
-use crate::run::{finished, page, past_text, plan_text, threads, workload};
+use crate::run::{page, past_text, plan_text, threads, workload};
 use crate::terminal::{Terminal, catch_interrupts};
 use std::path::PathBuf;
 use tailcut_config::resolve;
 use tailcut_page::output;
 use tailcut_report::tables;
-use tailcut_sim::{Experiment, SchemeSpec, Snapshots};
+use tailcut_sim::{Experiment, SchemeSpec, Snapshots, finished};
 use tailcut_workload::TraceReplay;
 
 /// The page of the tour, if no other file is named.
@@ -68,9 +68,8 @@ pub fn demo(args: &DemoArgs) -> Result<(), CliError> {
     };
     let plan = experiment.plan()?;
     terminal.text(&format!(
-        "The same requests on one small drive with two ways to order its work: `baseline`\n\
-         is first come, first served; `rps` serves host reads first. The drive is aged\n\
-         first, so that garbage collection runs as it does after months of use.\n\n{}",
+        "The same requests on one small drive, which is aged first, so that it collects\n\
+         garbage: `baseline` is first come, first served; `rps` serves host reads first.\n\n{}",
         plan_text(DEVICE, &experiment, &plan)
     ))?;
     catch_interrupts();

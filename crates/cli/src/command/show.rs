@@ -3,7 +3,6 @@
 use crate::args::ShowCommand;
 use crate::command::rain_bound::rain_bound;
 use crate::error::CliError;
-use crate::run::config_values;
 use crate::terminal::{Terminal, print, print_json};
 use serde::Serialize;
 use tailcut_config::{
@@ -13,6 +12,7 @@ use tailcut_config::{
 use tailcut_core::drive::Drive;
 use tailcut_report::Ordered;
 use tailcut_report::summary::ConfigValue;
+use tailcut_sim::finished::config_values;
 
 /// Print a resolved configuration with its sources, in the form of a run's summary.
 fn print_config_json(resolved: &Resolved) -> Result<(), CliError> {

@@ -1,12 +1,12 @@
 //! Describes a run in a few lines above the tables.
 
-use super::summary::Finished;
 use std::fmt::Write;
 use tailcut_core::device::Capacity;
 use tailcut_core::ftl::config::FtlKind;
 use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_core::policy::buffer::lru::PowerLoss;
 use tailcut_report::text::{grouped, percent, wrapped};
+use tailcut_sim::Finished;
 use tailcut_sim::{Experiment, PastKind, Plan, SchemeSpec, is_uniform};
 use tailcut_units::Span;
 use tailcut_units::quantity::{human_bytes, human_time};

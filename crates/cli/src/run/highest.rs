@@ -4,8 +4,6 @@
 //! targets and another does not; then the geometric mean of the two is tried, until they are within [`CLOSE`]. The search
 //! assumes that a rate above one that does not meet the targets does not meet them either.
 
-use super::finished;
-use super::summary::Finished;
 use crate::args::RunArgs;
 use crate::error::CliError;
 use crate::progress::Progress;
@@ -15,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use tailcut_report::highest_rate::{HighestRate, TriedRate};
 use tailcut_report::targets::Verdict;
 use tailcut_sim::threads::on_threads;
-use tailcut_sim::{Experiment, ExperimentError, SchemeSpec, Watch};
+use tailcut_sim::{Experiment, ExperimentError, Finished, SchemeSpec, Watch, finished};
 use tailcut_units::SimTime;
 
 /// The search ends when the lowest rate that does not meet the targets is at most this multiple of the highest that does.

@@ -1,7 +1,6 @@
 //! Writes the timeline's tracks to a file for the Perfetto viewer, and describes the time
 //! covered.
 
-use super::summary::Finished;
 use std::fmt::Write as _;
 use std::io::Write;
 use tailcut_core::address::BusyUnit;
@@ -10,6 +9,7 @@ use tailcut_core::figures::Dimensions;
 use tailcut_report::text::grouped;
 use tailcut_report::timeline::{Event, Note, TraceWriter, TrackId};
 use tailcut_sim::Experiment;
+use tailcut_sim::Finished;
 use tailcut_sim::measure::SinkError;
 use tailcut_sim::timeline::{Mark, Of, Track, Tracks};
 use tailcut_units::SimTime;

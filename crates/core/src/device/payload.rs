@@ -29,9 +29,18 @@ pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -
         unit_bytes: l.unit_bytes as u32,
         slots: state.write.buffer.slots(),
         requests: shape.host.queue_depth,
+        transfer: shape.host.max_transfer,
     });
     medium.set_accumulators(2 * jobs + rebuilds + state.parity.mends.capacity());
     medium
+}
+
+/// The same drive over another medium, which is attached to it.
+pub(crate) fn over<O: Observer, M: Medium, N: Medium>(device: Device<O, M>, medium: N) -> Device<O, N> {
+    let Device { shape, fixed, medium: _, map, flash, state } = device;
+    let mut medium = attached(medium, &shape, &state);
+    medium.fills_in(&map.fill);
+    Device { shape, fixed, medium, map, flash, state }
 }
 
 /// The accumulators of a job: for the new parity, and for an old copy behind a collection.

@@ -3,14 +3,14 @@
 use super::dense::DenseMap;
 use super::error::TraceError;
 use super::file::TraceFile;
-use super::formats::compact::{CompactHeader, HEADER_BYTES, encode};
+use super::formats::compact::{CompactHeader, HEADER_BYTES, RECORD_BYTES, encode};
 use super::info::measure;
 use super::options::{Remap, TraceOptions};
 use super::reader::TraceReader;
-use super::record::TraceCounts;
+use super::record::{Record, TraceCounts};
 use super::touched::Touched;
 use serde::Serialize;
-use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 use tailcut_units::HostOp;
 use tempfile::NamedTempFile;
@@ -78,32 +78,19 @@ fn fill(
     file: &mut NamedTempFile,
     write: impl Fn(std::io::Error) -> TraceError,
 ) -> Result<Converted, TraceError> {
-    let mut out = BufWriter::with_capacity(256 * 1024, file.as_file_mut());
-    let mut hash = Xxh3Default::new();
-    let mut header = CompactHeader::default();
-    out.write_all(&[0; HEADER_BYTES]).map_err(&write)?;
+    let mut out = Compact::new(file.as_file_mut()).map_err(&write)?;
     let (mut near, mut left_out) = (0, TraceCounts::default());
     while let Some(record) = reader.next_record()? {
         let placed = dense.map_or(Some(record), |map| map.place_in_device(&record, &mut near, &mut left_out));
         let Some(record) = placed else { continue };
-        let bytes = encode(&record);
-        hash.update(&bytes);
-        out.write_all(&bytes).map_err(&write)?;
-        header.records += 1;
-        header.reads += u64::from(record.op == HostOp::Read);
-        header.writes += u64::from(record.op == HostOp::Write);
-        header.span_ns = record.time;
+        out.push(&record).map_err(&write)?;
     }
-    header.checksum = hash.digest();
-    // The counts are first in the file but are known last.
-    out.seek(SeekFrom::Start(0)).map_err(&write)?;
-    out.write_all(&header.to_bytes()).map_err(&write)?;
-    out.flush().map_err(&write)?;
+    let header = out.finish().map_err(&write)?;
     Ok(Converted {
         format: reader.format().name,
         requests: header.records,
         span_ns: header.span_ns,
-        bytes: HEADER_BYTES as u64 + header.records * encode_bytes(),
+        bytes: HEADER_BYTES as u64 + header.records * RECORD_BYTES as u64,
         counts: TraceCounts {
             requests: header.records,
             untouched_trims: left_out.untouched_trims,
@@ -112,6 +99,46 @@ fn fill(
     })
 }
 
-const fn encode_bytes() -> u64 {
-    super::formats::compact::RECORD_BYTES as u64
+/// Write records in the compact form. Their times must not decrease, and be at most [`TIME_MAX`](super::TIME_MAX).
+///
+/// # Errors
+/// The output cannot be written.
+pub fn write_compact(records: &[Record], out: impl Write + Seek) -> io::Result<()> {
+    let mut out = Compact::new(out)?;
+    records.iter().try_for_each(|record| out.push(record))?;
+    out.finish().map(drop)
+}
+
+/// Writes the compact form.
+struct Compact<W: Write + Seek> {
+    out: BufWriter<W>,
+    hash: Xxh3Default,
+    header: CompactHeader,
+}
+
+impl<W: Write + Seek> Compact<W> {
+    fn new(out: W) -> io::Result<Compact<W>> {
+        let mut out = BufWriter::with_capacity(256 * 1024, out);
+        out.write_all(&[0; HEADER_BYTES])?;
+        Ok(Compact { out, hash: Xxh3Default::new(), header: CompactHeader::default() })
+    }
+
+    fn push(&mut self, record: &Record) -> io::Result<()> {
+        let bytes = encode(record);
+        self.hash.update(&bytes);
+        self.header.records += 1;
+        self.header.reads += u64::from(record.op == HostOp::Read);
+        self.header.writes += u64::from(record.op == HostOp::Write);
+        self.header.span_ns = record.time;
+        self.out.write_all(&bytes)
+    }
+
+    /// The counts are first in the file but are known last.
+    fn finish(mut self) -> io::Result<CompactHeader> {
+        self.header.checksum = self.hash.digest();
+        self.out.seek(SeekFrom::Start(0))?;
+        self.out.write_all(&self.header.to_bytes())?;
+        self.out.flush()?;
+        Ok(self.header)
+    }
 }

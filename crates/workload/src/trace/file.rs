@@ -1,8 +1,10 @@
 //! The source of a trace: a file or a copy of standard input, which can be read repeatedly.
 
+use super::convert::write_compact;
 use super::error::TraceError;
 use super::options::TraceOptions;
 use super::reader::TraceReader;
+use super::record::Record;
 use super::stream::{Input, decompress};
 use std::fs::File;
 use std::io::{self, Read};
@@ -18,9 +20,14 @@ const FIRST_PART: u64 = 64 << 10;
 pub enum TraceFile {
     /// A file of the user.
     Path(PathBuf),
-    /// A copy of standard input in a temporary file without a name. The system deletes it
-    /// when the process ends, for any reason.
-    Spooled(Arc<File>),
+    /// What has no file of its own, in a temporary file without a name: a copy of standard input, or arrays of a
+    /// program. The system deletes it when the process ends, for any reason.
+    Spooled {
+        /// Its name in messages.
+        name: &'static str,
+        /// The temporary file.
+        file: Arc<File>,
+    },
     /// Files that follow each other as one: each is decompressed, and a last line without a line break
     /// is completed before the next file.
     Several(Vec<TraceFile>),
@@ -50,7 +57,7 @@ impl TraceFile {
             source,
         };
         let file = Arc::new(tempfile::tempfile().map_err(fail)?);
-        let spooled = TraceFile::Spooled(Arc::clone(&file));
+        let spooled = TraceFile::Spooled { name: "standard input", file: Arc::clone(&file) };
         let mut part = if options.limit.is_some() { FIRST_PART } else { u64::MAX };
         loop {
             let copied = io::copy(&mut input.take(part), &mut &*file).map_err(fail)?;
@@ -73,11 +80,22 @@ impl TraceFile {
         enough && matches!(reader.next_record(), Ok(None)) && !ended.load(Relaxed)
     }
 
+    /// Records of a program as a trace; `name` is what messages call it. Their times must not decrease, and be at most
+    /// [`TIME_MAX`](super::TIME_MAX).
+    ///
+    /// # Errors
+    /// The folder for temporary files is full.
+    pub fn of_records(name: &'static str, records: &[Record]) -> io::Result<TraceFile> {
+        let file = tempfile::tempfile()?;
+        write_compact(records, &file)?;
+        Ok(TraceFile::Spooled { name, file: Arc::new(file) })
+    }
+
     /// The file's name in messages.
     pub fn name(&self) -> String {
         match self {
             TraceFile::Path(path) => path.display().to_string(),
-            TraceFile::Spooled(_) => "standard input".to_string(),
+            TraceFile::Spooled { name, .. } => name.to_string(),
             TraceFile::Several(files) => {
                 let names: Vec<String> = files.iter().take(3).map(TraceFile::name).collect();
                 let more = files.len().saturating_sub(3);
@@ -94,7 +112,7 @@ impl TraceFile {
     pub fn size(&self) -> io::Result<u64> {
         match self {
             TraceFile::Path(path) => Ok(std::fs::metadata(path)?.len()),
-            TraceFile::Spooled(file) => Ok(file.metadata()?.len()),
+            TraceFile::Spooled { file, .. } => Ok(file.metadata()?.len()),
             TraceFile::Several(files) => files.iter().map(TraceFile::size).sum(),
         }
     }
@@ -106,7 +124,7 @@ impl TraceFile {
     pub fn open(&self) -> io::Result<Input> {
         Ok(match self {
             TraceFile::Path(path) => Box::new(File::open(path)?),
-            TraceFile::Spooled(file) => Box::new(At { file: Arc::clone(file), at: 0 }),
+            TraceFile::Spooled { file, .. } => Box::new(At { file: Arc::clone(file), at: 0 }),
             TraceFile::Several(files) => Box::new(Chain {
                 files: files.clone().into_iter(),
                 current: None,

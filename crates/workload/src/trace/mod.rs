@@ -38,7 +38,7 @@ mod stream;
 mod tests;
 mod touched;
 
-pub use convert::{Converted, convert};
+pub use convert::{Converted, convert, write_compact};
 pub use detect::format_by_name;
 pub use error::{Place, Reason, TraceError};
 pub use file::TraceFile;

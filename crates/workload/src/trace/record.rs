@@ -21,6 +21,19 @@ pub struct Record {
     pub fua: bool,
 }
 
+impl Record {
+    /// A request of a program, on the only device of its trace.
+    ///
+    /// # Errors
+    /// A request that is empty or too long, or a number above its bound.
+    pub fn new(time: u64, op: HostOp, offset: u64, bytes: u64) -> Result<Record, Box<Reason>> {
+        if time > TIME_MAX {
+            return Err(too_large("time in ns", time, TIME_MAX));
+        }
+        Raw { time, device: 0, offset, bytes, op }.check()
+    }
+}
+
 /// One request as parsed: times are absolute and nothing is checked yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Raw {

@@ -1,12 +1,12 @@
 //! Shows how many codewords are decoded, and passes on Ctrl-C.
 
-use crate::progress::{EVERY, seconds};
 use crate::terminal::{Terminal, interrupted};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
 use std::sync::Mutex;
 use std::time::Instant;
 use tailcut_report::text::grouped;
+use tailcut_sim::progress::{EVERY, seconds};
 
 /// The progress of a number of codewords.
 pub struct Progress {

@@ -1,25 +1,81 @@
 //! Settings that are not what they seem: a scheme's row under another policy, a member chosen by one of its keys, and
 //! values that nothing reads.
 
-use crate::args::RunArgs;
-use crate::error::CliError;
-use std::path::Path;
-use tailcut_config::{Entry, Resolved, resolve};
+use crate::{Experiment, ExperimentError, PastKind, Plan};
+use std::path::{Path, PathBuf};
+use tailcut_config::{ConfigError, Entry, Resolved, resolve, resolve_with_faults};
+use tailcut_core::nand::faults::config::FaultConfig;
 use tailcut_core::policy::FAMILIES;
 use tailcut_core::policy::redundancy::RedundancyConfig;
 use tailcut_report::text::percent;
-use tailcut_sim::{Experiment, PastKind, Plan};
 use tailcut_units::quantity::human_bytes;
 
 /// The scheme that changes nothing on any device.
 const BASELINE: &str = "baseline";
+
+/// The device, and the layers that the user puts on it and on every scheme.
+#[derive(Clone, Debug, Default)]
+pub struct Layers {
+    /// A preset, or a file.
+    pub device: String,
+    /// Files, in their order.
+    pub config: Vec<PathBuf>,
+    /// `key=value`.
+    pub set: Vec<String>,
+    /// What fails.
+    pub fault: Vec<FaultConfig>,
+}
+
+/// Why schemes cannot be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// A configuration that cannot be.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// Schemes that say nothing beside each other.
+    #[error("{0}")]
+    Schemes(String),
+}
+
+impl Layers {
+    /// The configuration of each scheme.
+    ///
+    /// # Errors
+    /// A configuration that cannot be; a scheme that is named twice.
+    pub fn resolve(&self, schemes: &[String]) -> Result<Vec<(String, Resolved)>, SettingsError> {
+        let mut resolved: Vec<(String, Resolved)> = Vec::new();
+        for name in schemes.iter().map(|s| s.trim()) {
+            if resolved.iter().any(|(other, _)| other == name) {
+                return Err(SettingsError::Schemes(format!(
+                    "--scheme names `{name}` twice; each scheme runs once (see --runs)"
+                )));
+            }
+            let one = resolve_with_faults(&self.device, &[name], &self.config, &self.set, &self.fault)?;
+            resolved.push((name.to_string(), one));
+        }
+        Ok(resolved)
+    }
+
+    /// Whether the user has set a value by an option.
+    fn have(&self, e: &Entry) -> bool {
+        let of_file = |file: &Path| e.layer == format!("file {}", file.display());
+        e.layer.starts_with("--set ") || self.config.iter().any(|file| of_file(file))
+    }
+}
+
+/// Where the user has set the value that an error is about.
+pub fn place_of<'a>(error: &ExperimentError, resolved: &'a [(String, Resolved)]) -> Option<&'a str> {
+    let ExperimentError::Config { scheme, problem } = error else { return None };
+    let (_, of_scheme) = resolved.iter().find(|(name, _)| name == scheme)?;
+    of_scheme.entry(&problem.key)?.place.as_deref()
+}
 
 /// The lines about the configuration of the schemes.
 ///
 /// # Errors
 /// Several schemes are compared, and a layer of the user takes a policy away that one of them sets: its row would have
 /// the name of a scheme that it does not show.
-pub fn of_schemes(args: &RunArgs, resolved: &[(String, Resolved)]) -> Result<Vec<String>, CliError> {
+pub fn of_schemes(layers: &Layers, resolved: &[(String, Resolved)]) -> Result<Vec<String>, SettingsError> {
     let mut lines: Vec<String> = Vec::new();
     let mut say = |line: String| {
         if !lines.contains(&line) {
@@ -29,46 +85,42 @@ pub fn of_schemes(args: &RunArgs, resolved: &[(String, Resolved)]) -> Result<Vec
     for (name, with) in resolved {
         let none: [&str; 0] = [];
         // A drive that is whole only with these layers has no other to compare with.
-        if let Ok(scheme) = resolve(&args.device, &[name], &none, &none) {
-            let device = resolve(&args.device, &[BASELINE], &none, &none);
+        if let Ok(scheme) = resolve(&layers.device, &[name], &none, &none) {
+            let device = resolve(&layers.device, &[BASELINE], &none, &none);
             if name != BASELINE && device.is_ok_and(|d| d.config == scheme.config) {
                 say(format!(
                     "scheme `{name}` changes nothing on {}: all its values are the device's own",
-                    args.device
+                    layers.device
                 ));
             }
             for (key, was, is) in replaced(&scheme, with) {
                 let by = layer_of(with, &key);
                 let what = format!("scheme `{name}` sets {key} to {was}, and {by} replaces it with {is}");
                 if resolved.len() > 1 {
-                    return Err(CliError::Input(format!(
+                    return Err(SettingsError::Schemes(format!(
                         "{what}: the row would not show `{name}`; leave one of the two out"
                     )));
                 }
                 say(what);
             }
         }
-        if let Ok(files) = resolve(&args.device, &[name], &args.layers.config, &none) {
-            args.layers.set.iter().filter_map(|set| switched(set, &files, with)).for_each(&mut say);
+        if let Ok(files) = resolve(&layers.device, &[name], &layers.config, &none) {
+            layers.set.iter().filter_map(|set| switched(set, &files, with)).for_each(&mut say);
         }
-        with.entries
-            .iter()
-            .filter(|e| is_of_user(e, args))
-            .filter_map(|e| unread(e, with))
-            .for_each(&mut say);
+        with.entries.iter().filter(|e| layers.have(e)).filter_map(|e| unread(e, with)).for_each(&mut say);
     }
     Ok(lines)
 }
 
 /// The lines about what all schemes share.
 pub fn of_plan(
-    args: &RunArgs,
+    layers: &Layers,
     resolved: &[(String, Resolved)],
     experiment: &Experiment,
     plan: &Plan,
 ) -> Vec<String> {
     let mut lines = Vec::new();
-    let free = resolved.iter().filter_map(|(_, r)| r.entry("age.free")).find(|e| is_of_user(e, args));
+    let free = resolved.iter().filter_map(|(_, r)| r.entry("age.free")).find(|e| layers.have(e));
     if let Some(free) = free.filter(|_| plan.past != PastKind::Scattered) {
         let past = plan.past.name();
         lines.push(format!(
@@ -78,8 +130,7 @@ pub fn of_plan(
     }
     let is_trace = experiment.workload.trace().is_some();
     let fill = |r: &Resolved| r.config.age.fill;
-    if let Some(set) = resolved.iter().filter_map(|(_, r)| r.entry("age.fill")).find(|e| is_of_user(e, args))
-    {
+    if let Some(set) = resolved.iter().filter_map(|(_, r)| r.entry("age.fill")).find(|e| layers.have(e)) {
         if !is_trace {
             lines.push(format!(
                 "{}: a generated job fills the region that it addresses (size, offset), and nothing reads age.fill",
@@ -90,7 +141,7 @@ pub fn of_plan(
         lines.push(format!(
             "{} fills {} of the drive before a trace (age.fill): another drive compares with it at the same share, \
              so give both the same `--set age.fill=`",
-            args.device,
+            layers.device,
             percent(fill(part), 1.0)
         ));
     }
@@ -155,12 +206,6 @@ fn switched(set: &str, before: &Resolved, with: &Resolved) -> Option<String> {
     (was != is && is == named).then(|| {
         format!("--set {set} also makes {is} the member of policy.{family}; without it, it is {was}")
     })
-}
-
-/// Whether the user has set a value by an option.
-fn is_of_user(e: &Entry, args: &RunArgs) -> bool {
-    let of_file = |file: &Path| e.layer == format!("file {}", file.display());
-    e.layer.starts_with("--set ") || args.layers.config.iter().any(|file| of_file(file))
 }
 
 /// The line about a value that this drive never reads.

@@ -1,7 +1,6 @@
 //! The output folder.
 
-use super::summary::Finished;
-use crate::error::CliError;
+use crate::finished::Finished;
 use tailcut_config::Resolved;
 use tailcut_report::folder::SUMMARY;
 use tailcut_report::{OutputFolder, ReportError, hlog, lost, slowest};
@@ -26,11 +25,14 @@ pub fn file_name(kind: &str, schemes: &[String], scheme: usize, extension: &str)
 
 /// Write all files except the Parquet files, which are already written, and put all files
 /// in place.
+///
+/// # Errors
+/// A file that cannot be written.
 pub fn write(
     mut folder: OutputFolder,
     resolved: &[(String, Resolved)],
     finished: &Finished,
-) -> Result<(), CliError> {
+) -> Result<(), ReportError> {
     let names: Vec<String> = resolved.iter().map(|(name, _)| name.clone()).collect();
     for (i, (_, one)) in resolved.iter().enumerate() {
         folder.write(&file_name("config", &names, i, "toml"), &one.toml)?;
@@ -57,7 +59,7 @@ pub fn write(
         }
     }
     folder.write(SUMMARY, &finished.summary.to_json())?;
-    Ok(folder.commit()?)
+    folder.commit()
 }
 
 #[cfg(test)]

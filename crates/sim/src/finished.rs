@@ -1,6 +1,7 @@
-//! Makes the summary of the runs.
+//! The results of an experiment that has run: the summary, and the measurements behind it.
 
-use crate::error::CliError;
+use crate::timeline::Covered;
+use crate::{Experiment, MODEL_VERSION, MissedRate, Plan, Preconditioned, RunResult, summarise};
 use std::ops::Range;
 use tailcut_config::Resolved;
 use tailcut_core::device::Counters;
@@ -12,14 +13,23 @@ use tailcut_report::summary::{ConfigValue, SCHEMA, Scheme, Workload};
 use tailcut_report::targets::Target;
 use tailcut_report::text::rate;
 use tailcut_report::{Ordered, ReportError, Summary};
-use tailcut_sim::timeline::Covered;
-use tailcut_sim::{Experiment, MODEL_VERSION, MissedRate, Plan, Preconditioned, RunResult, summarise};
 use tailcut_stats::Measured;
 use tailcut_units::quantity::human_time;
 use tailcut_units::{HostOp, Span};
 use tailcut_workload::trace::TraceCounts;
 
-/// All results of a command.
+/// Why there are no results.
+#[derive(Debug, thiserror::Error)]
+pub enum Unfinished {
+    /// It was stopped too early.
+    #[error("interrupted before the first request")]
+    Interrupted,
+    /// A value of the configuration has no form in JSON.
+    #[error(transparent)]
+    Value(#[from] serde_json::Error),
+}
+
+/// All results of an experiment.
 pub struct Finished {
     /// The summary, in its documented form.
     pub summary: Summary,
@@ -43,7 +53,10 @@ pub struct Finished {
 
 impl Finished {
     /// Put each scheme's configuration, with layers and sources, into the summary.
-    pub fn configured(&mut self, resolved: &[(String, Resolved)]) -> Result<(), CliError> {
+    ///
+    /// # Errors
+    /// A value that JSON does not have.
+    pub fn configured(&mut self, resolved: &[(String, Resolved)]) -> Result<(), Unfinished> {
         for scheme in &mut self.summary.schemes {
             let Some((_, resolved)) = resolved.iter().find(|(name, _)| *name == scheme.name) else {
                 continue;
@@ -62,21 +75,27 @@ impl Finished {
 }
 
 /// The values of a resolved configuration for JSON.
-pub fn config_values(resolved: &Resolved) -> Result<Ordered<ConfigValue>, CliError> {
+///
+/// # Errors
+/// A value that JSON does not have.
+pub fn config_values(resolved: &Resolved) -> Result<Ordered<ConfigValue>, Unfinished> {
     let entry = |e: &tailcut_config::Entry| {
-        let value = serde_json::to_value(&e.value).map_err(|e| CliError::Failed(e.to_string()))?;
+        let value = serde_json::to_value(&e.value)?;
         Ok((e.key.clone(), ConfigValue { value, layer: e.layer.clone(), source: e.source.clone() }))
     };
     resolved.entries.iter().map(entry).collect()
 }
 
 /// Summarise the runs. Schemes that did not run because of Ctrl-C are left out.
+///
+/// # Errors
+/// None has run.
 pub fn finished(
     device: &str,
     experiment: &Experiment,
     plan: &Plan,
     results: Vec<Vec<Option<RunResult>>>,
-) -> Result<Finished, CliError> {
+) -> Result<Finished, Unfinished> {
     let partial = results.iter().flatten().any(|r| r.as_ref().is_none_or(|r| r.outcome.partial));
     let mut all = Finished {
         summary: Summary {
@@ -140,7 +159,7 @@ pub fn finished(
         all.measured.push((spec.name.clone(), measured));
     }
     if all.measured.is_empty() {
-        return Err(CliError::Failed("interrupted before the first request".into()));
+        return Err(Unfinished::Interrupted);
     }
     all.warnings.extend(doubts(&all.summary.schemes).into_iter().map(|doubt| doubt.text));
     all.summary.warnings = plan.warnings.iter().chain(&all.warnings).cloned().collect();
@@ -245,6 +264,9 @@ fn workload(experiment: &Experiment, plan: &Plan, first: &RunResult) -> Workload
 }
 
 /// Explain the slowest requests of every scheme in words.
+///
+/// # Errors
+/// A scheme that did not run.
 pub fn explain_slowest(finished: &Finished, top: usize, scheme: Option<&str>) -> Result<String, ReportError> {
     let of = |(name, measured): &(String, Vec<Measured>)| -> Vec<SlowLine> {
         slowest::lines(name, &measured[0], usize::MAX).collect()

@@ -1,0 +1,139 @@
+//! Work beside Python: it runs on a thread of its own, while the calling thread shows its progress and waits for Ctrl-C.
+
+use crate::error::failed;
+use pyo3::prelude::*;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tailcut_sim::points::Follow;
+use tailcut_sim::progress::{PARTS, State};
+use tailcut_sim::{Plan, Watch};
+use tailcut_units::SimTime;
+use tailcut_workload::Interrupt;
+
+/// How long Ctrl-C waits at most until Python sees it, and the time between two reports of progress.
+const EVERY: Duration = Duration::from_millis(50);
+
+/// Follows the work, and stops it.
+pub struct Follower {
+    /// Raised to stop it.
+    pub interrupt: Interrupt,
+    seen: Mutex<Seen>,
+}
+
+struct Seen {
+    state: State,
+    /// The number of runs.
+    tasks: usize,
+    /// The run that has reported last.
+    last: Option<usize>,
+}
+
+impl Follower {
+    fn new() -> Follower {
+        let seen = Seen { state: State::new(0, Instant::now()), tasks: 0, last: None };
+        Follower { interrupt: Interrupt::default(), seen: Mutex::new(seen) }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn update(&self, task: usize, change: impl FnOnce(&mut State)) {
+        let mut seen = self.seen();
+        change(&mut seen.state);
+        seen.last = Some(task);
+    }
+
+    /// The share of the work that is done, and the progress in words; `None` before it begins.
+    fn progress(&self) -> Option<(f64, String)> {
+        let mut seen = self.seen();
+        let (task, all) = (seen.last?, PARTS * seen.tasks as u64);
+        let now = Instant::now();
+        let share = seen.state.position(now) as f64 / all.max(1) as f64;
+        Some((share, seen.state.text(task, now)))
+    }
+}
+
+impl Watch for Follower {
+    fn ageing(&self, task: usize, fraction: f64) {
+        self.update(task, |state| state.ageing(task, fraction));
+    }
+
+    fn requests(&self, task: usize, done: u64, now: SimTime) {
+        self.update(task, |state| state.requests(task, done, now));
+    }
+
+    fn done(&self, task: usize) {
+        self.update(task, |state| state.done(task));
+    }
+
+    fn stopped(&self) -> bool {
+        self.interrupt.is_raised()
+    }
+}
+
+impl Follow for Follower {
+    fn begins(&self, _: &str, tasks: usize) {
+        let mut seen = self.seen();
+        seen.tasks = tasks;
+        seen.state.begins(tasks);
+    }
+
+    fn weighs(&self, task: usize, requests: f64) {
+        self.seen().state.weighs(task, requests);
+    }
+
+    fn planned(&self, first: usize, count: usize, plan: &Plan) {
+        self.seen().state.planned(first, count, plan);
+    }
+}
+
+/// Does `work` without Python's lock. `progress` is called with the share that is done and a text. A signal or an
+/// exception of `progress` stops the work, and is the error.
+pub fn follow<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Follower) -> Result<T, String> + Send,
+) -> PyResult<T> {
+    let follower = Follower::new();
+    let (send, mut done) = channel();
+    std::thread::scope(|scope| {
+        let follower = &follower;
+        scope.spawn(move || {
+            // The receiver waits until this thread ends.
+            let _ = send.send(work(follower));
+        });
+        let mut stopped = None;
+        let ended = loop {
+            let of = &mut done;
+            match py.detach(move || of.recv_timeout(EVERY)) {
+                Err(RecvTimeoutError::Timeout) if stopped.is_none() => {
+                    if let Err(e) = py.check_signals().and_then(|()| report(follower, progress)) {
+                        follower.interrupt.raise();
+                        stopped = Some(e);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break Err("the run has panicked".to_string()),
+                Ok(result) => break result,
+            }
+        };
+        match stopped {
+            Some(e) => Err(e),
+            None => {
+                report(follower, progress)?;
+                ended.map_err(failed)
+            }
+        }
+    })
+}
+
+fn report(follower: &Follower, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    if let Some(progress) = progress
+        && let Some(seen) = follower.progress()
+    {
+        progress.call1(seen)?;
+    }
+    Ok(())
+}

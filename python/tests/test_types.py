@@ -1,0 +1,47 @@
+"""The types: the stub of the extension, the package itself, and the generated keys."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import generate_keys
+import generate_reference
+import pytest
+import tailcut as tc
+
+pytest.importorskip("mypy", reason="mypy is not installed")
+ROOT = Path(__file__).parents[2]
+PACKAGE = str(Path(tc.__file__).parent)
+
+
+def mypy(*arguments: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", *arguments], capture_output=True, text=True, cwd=Path(PACKAGE).parent, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_generated_keys_are_those_of_the_extension() -> None:
+    assert generate_keys.FILE.read_text() == generate_keys.text(), "run python/tests/generate_keys.py"
+
+
+def test_the_reference_is_that_of_the_package() -> None:
+    text = generate_reference.FILE.read_text()
+    assert text == generate_reference.page(), "run python/tests/generate_reference.py"
+
+
+def test_the_package_is_typed(tmp_path: Path) -> None:
+    use = tmp_path / "use.py"
+    use.write_text(
+        "import tailcut as tc\n"
+        "o: tc.Overrides = {'ftl.over_provisioning': '20%', 'ftl.join_reads': True}\n"
+        "r = tc.run('tiny', 't-es', overrides=o)\n"
+        "ns: int = r['t-es'].read.percentile(99.9)\n"
+    )
+    mypy("mypy", "--config-file", str(ROOT / "pyproject.toml"), "--cache-dir", str(tmp_path), PACKAGE, str(use))
+
+
+def test_the_stub_is_that_of_the_extension(tmp_path: Path) -> None:
+    mypy("mypy.stubtest", "tailcut._tailcut", "--mypy-config-file", str(ROOT / "pyproject.toml"))
