@@ -88,9 +88,20 @@ impl State {
         Some(ppa)
     }
 
-    /// Count a row of an extent of the region as programmed. `host`: mapping units of it for the host.
+    /// Count a row of an extent as programmed. `host`: mapping units of it for the host.
+    #[inline]
+    pub fn row_programmed(&mut self, shape: &Shape, extent: Extent, host: u32) {
+        match shape.folds {
+            Some(rule) if shape.layout.is_slc(extent) => {
+                self.slc_row_programmed(&shape.layout, rule, extent, host);
+            }
+            _ => self.extents.row_programmed(&shape.layout, extent.0),
+        }
+    }
+
+    /// The same for an extent of the region.
     #[cold]
-    pub fn slc_row_programmed(&mut self, layout: &Layout, rule: FoldRule, extent: Extent, host: u32) {
+    fn slc_row_programmed(&mut self, layout: &Layout, rule: FoldRule, extent: Extent, host: u32) {
         let Some(lane) = layout.slc_lane_of(extent) else { return };
         self.counters.slc_programs += u64::from(host);
         if self.extents.slc_row_programmed(extent)

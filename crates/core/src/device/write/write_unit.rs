@@ -499,12 +499,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.moved(lpn, source.flash(), ppa + i);
             }
         }
-        match self.shape.folds {
-            Some(rule) if self.shape.layout.is_slc(Extent(extent)) => {
-                self.state.slc_row_programmed(&self.shape.layout, rule, Extent(extent), count);
-            }
-            _ => self.state.extents.row_programmed(&self.shape.layout, extent),
-        }
+        self.state.row_programmed(&self.shape, Extent(extent), count);
         if writer == Writer::Collection {
             self.scrub_if_filled(extent);
         }
