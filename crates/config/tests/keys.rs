@@ -51,6 +51,11 @@ const BESIDE: &[(&str, &str, &[&str])] = &[
     ("erase.gamma", "2", &["erase.pass=0"]),
     ("erase.gamma", "1000000", &["erase.high=1000000"]),
     ("erase.high", "2", &["erase.pass=0", "erase.gamma=2"]),
+    (
+        "slc.erase",
+        "0ns",
+        &["timing.erase.ramp_up=0ns", "timing.erase.recovery=0ns", "timing.erase.verify=0ns"],
+    ),
     ("erase.fresh_errors", "8192", &["erase.worn_errors=8192"]),
     ("erase.worn_errors", "0", &["erase.fresh_errors=0"]),
 ];

@@ -6,9 +6,11 @@ use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind};
 use tailcut_core::nand::slc::SlcConfig;
 use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_core::policy::flush::FlushConfig;
+use tailcut_core::policy::gc_schedule::{GcScheduleConfig, instant};
 use tailcut_testkit::rig::{Rig, UNIT};
 use tailcut_testkit::swarm::member;
 use tailcut_testkit::{Host, errors_table, slc_drive, small_drive};
+use tailcut_units::quantity::Level;
 use tailcut_units::{Cause, HostOp, Occupant, Span};
 
 /// Bytes of a row on each of four dies.
@@ -127,7 +129,10 @@ fn bytes_survive_folds_beside_other_schemes() {
             (c.age.pe_cycles, c.age.retention) = (Some(500), Some(Span(17 * 86_400 * SECOND)));
             c.policy.read_retry = member("rif");
         }),
-        ("instant", |c| c.policy.gc_schedule = member("instant")),
+        ("instant", |c| {
+            let start = Level::Count(3);
+            c.policy.gc_schedule = GcScheduleConfig::Instant(instant::Config { start });
+        }),
         ("tokens", |c| c.policy.gc_schedule = member("tokens")),
         ("suspended", |c| {
             c.policy.schedule = member("read-priority");

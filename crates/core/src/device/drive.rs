@@ -420,14 +420,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.flash.pass(SimTime(now));
     }
 
-    /// Set the timer of scrubbing, refreshing, folding and faults after one of them has changed.
-    #[cold]
-    pub(super) fn set_rare_timer(&mut self) {
-        let s = &self.state;
-        let at = s.scrub.due_at.min(s.refresh.due_at).min(s.faults.due_at).min(s.slc.due_at);
-        self.state.timers.set(TIMER_RARE, at);
-    }
-
     /// Handle the timer of scrubbing, refreshing, folding and faults.
     #[cold]
     fn rare_timer(&mut self) {
@@ -446,9 +438,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         if self.state.slc.due_at <= now {
             self.state.slc.due_at = UNSET;
-            self.fold_timer();
+            let host_ops = self.flash.host_ops();
+            if self.shape.folds.is_some_and(|rule| self.state.may_fold(rule, host_ops)) {
+                (0..self.shape.layout.lanes).for_each(|lane| self.check_collection(lane));
+            }
         }
-        self.set_rare_timer();
+        self.state.set_rare_timer();
     }
 
     /// Do the work that the event deferred. Nothing else is half done at this point.
@@ -494,13 +489,20 @@ fn joins(c: &DeviceConfig) -> Joins {
         }
     };
     join(c.ftl.join_reads, &[Occupant::UserRead]);
-    join(c.ftl.gc.join_reads, &[Occupant::GcRead]);
-    join(c.ftl.join_programs, &[Occupant::UserProgram, Occupant::GcProgram]);
+    join(c.ftl.gc.join_reads, &[Occupant::GcRead, Occupant::FoldRead]);
+    join(c.ftl.join_programs, &[Occupant::UserProgram, Occupant::GcProgram, Occupant::FoldProgram]);
     join(c.ftl.extent == ExtentKind::Block && c.ftl.gc.erase_planes > 1, &[Occupant::Erase]);
     Joins { kinds, erase_planes: c.ftl.gc.erase_planes }
 }
 
 impl State {
+    /// Set the timer of scrubbing, refreshing, folding and faults after one of them has changed.
+    #[cold]
+    pub fn set_rare_timer(&mut self) {
+        let at = self.scrub.due_at.min(self.refresh.due_at).min(self.faults.due_at).min(self.slc.due_at);
+        self.timers.set(TIMER_RARE, at);
+    }
+
     fn new(shape: &Shape, limits: &Limits, fixed: &Fixed, policies: Policies) -> State {
         let lanes = shape.layout.lanes;
         let scrub = Scrub::new(policies.background.scrubbing(), lanes, shape.layout.extents());

@@ -15,7 +15,7 @@ use crate::medium::{Below, Kind, Medium, Oob, Size};
 use crate::nand::OpKind;
 use crate::observer::Observer;
 use std::ops::Range;
-use tailcut_units::{HostOp, Occupant, Status};
+use tailcut_units::{HostOp, Occupants, Status};
 
 /// Attach a medium to a drive, with its accumulators.
 pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -> M {
@@ -189,7 +189,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Tell the medium what the read of a collection has sensed: all its units but those on planes where it failed.
     fn data_to_be_moved(&mut self, op: OpId) {
-        debug_assert_eq!(self.flash.op(op).cmd.occupant, Occupant::GcRead);
+        debug_assert!(Occupants::COLLECTION.has(self.flash.op(op).cmd.occupant));
         let failed = self.failed_units(op);
         for ppa in self.units_named(op).filter(|ppa| !failed.contains(ppa)) {
             let lpn = if self.map.is_valid(ppa) { self.map.owner(ppa) } else { Lpn::NONE };
@@ -314,7 +314,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let filled = self.map.state.filled;
         self.medium.fill(&self.map.fill, filled);
-        let rows = self.rows_written();
+        let rows = self.state.rows_written(&self.shape.layout);
         let (upr, upe) = (self.shape.layout.units_per_row, self.shape.layout.units_per_extent);
         for (extent, rows) in (0..).zip(rows) {
             let units = Ppa(extent * upe).run(rows * upr);

@@ -1,7 +1,6 @@
 //! The policies above the flash, and their constant answers.
 
 use super::shape::Shape;
-use super::slc::FoldRule;
 use super::write::path::WritePath;
 use crate::config::{DeviceConfig, Transfer};
 use crate::flash::erase::Eraser;
@@ -87,8 +86,6 @@ pub(super) struct Fixed {
     pub erase_gap: Option<u32>,
     /// Whether old data are written again.
     pub refreshes: bool,
-    /// When the SLC region is folded; `None` without one.
-    pub folds: Option<FoldRule>,
 }
 
 impl Fixed {
@@ -117,7 +114,6 @@ impl Fixed {
                 && shape.eraser.as_ref().is_some_and(Eraser::defers_last_loop),
             erase_gap: p.wear.erase_gap().map(|gap| gap.div_ceil(per_erase)),
             refreshes: p.background.refreshing().is_some(),
-            folds: shape.folds,
         }
     }
 }

@@ -7,7 +7,7 @@
 //! iterations are drawn too. All draws are those that [`super::senses`] makes.
 
 use super::attempts::Plain;
-use super::op::FlashCommand;
+use super::op::{FlashCommand, OpId};
 use super::senses::{FoundBlock, Senses, codewords_of, part_of};
 use super::state::{Flash, FlashState};
 use crate::containers::NONE;
@@ -97,7 +97,7 @@ impl<O: Observer> Flash<O> {
     pub(super) fn plan_plainly(&mut self, id: u32) -> bool {
         let s = &self.state;
         if self.fixed.timing.is_slc(s.ops[id].cmd.page) {
-            return self.plan_in_slc_mode(id);
+            return self.plan_in_slc_mode(OpId(id));
         }
         let may_be = self.senses().plain && s.sensing.attempts[id as usize].senses == 0;
         may_be && if s.ops[id].cmd.has_one_plane() { self.plan_if_plain(id) } else { self.plan_if_known(id) }
@@ -105,7 +105,7 @@ impl<O: Observer> Flash<O> {
 
     /// [`Flash::plan_plainly`] of a read of pages in SLC mode: they have no raw bit errors to speak of.
     #[cold]
-    fn plan_in_slc_mode(&mut self, id: u32) -> bool {
+    fn plan_in_slc_mode(&mut self, OpId(id): OpId) -> bool {
         let counted = !self.reads_may_fail();
         let Flash { fixed, state: s, .. } = self;
         let Some(senses) = &fixed.senses else { return false };

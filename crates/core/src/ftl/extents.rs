@@ -2,7 +2,7 @@
 
 use super::holes::Holes;
 use super::layout::Layout;
-use crate::address::Ppa;
+use crate::address::{Extent, Ppa};
 use crate::containers::NONE;
 use crate::containers::big::prefetch;
 use crate::containers::list::{Link, List};
@@ -347,14 +347,14 @@ impl Extents {
     }
 
     /// Count a row of an extent in SLC mode as taken.
-    pub fn slc_row_taken(&mut self, extent: u32) {
-        self.pending_rows[extent as usize] += 1;
+    pub fn slc_row_taken(&mut self, extent: Extent) {
+        self.pending_rows[extent.index()] += 1;
     }
 
     /// Count such a row as programmed. Returns whether no taken row is left.
-    pub fn slc_row_programmed(&mut self, extent: u32) -> bool {
-        self.pending_rows[extent as usize] -= 1;
-        self.pending_rows[extent as usize] == 0
+    pub fn slc_row_programmed(&mut self, extent: Extent) -> bool {
+        self.pending_rows[extent.index()] -= 1;
+        self.pending_rows[extent.index()] == 0
     }
 
     /// Count a row taken before as programmed. Closes the extent if it was the last one.

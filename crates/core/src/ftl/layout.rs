@@ -6,7 +6,7 @@
 //! `write_planes` planes of one die.
 
 use super::config::ExtentKind;
-use crate::address::{Lpn, Ppa};
+use crate::address::{Extent, Lane, Lpn, Ppa};
 use crate::divider::Divider;
 use std::ops::Range;
 
@@ -156,24 +156,30 @@ impl Layout {
     }
 
     /// The extents of a lane whose blocks hold one bit a cell.
-    pub fn slc_extents_of(&self, lane: u32) -> Range<u32> {
-        let first = lane * self.stride + self.usable[lane as usize];
-        first..first + self.slc_extents
+    pub fn slc_extents_of(&self, lane: Lane) -> impl Iterator<Item = Extent> + Clone {
+        Extent(lane.0 * self.stride + self.usable[lane.index()]).run(self.slc_extents)
+    }
+
+    /// The lane of an extent whose blocks hold one bit a cell; `None` of another extent.
+    pub fn slc_lane_of(&self, extent: Extent) -> Option<Lane> {
+        let (lane, index) = self.lane_of(extent.0);
+        let usable = self.usable[lane as usize];
+        (usable..usable + self.slc_extents).contains(&index).then_some(Lane(lane))
     }
 
     /// Whether the blocks of an extent hold one bit a cell.
-    pub fn is_slc(&self, extent: u32) -> bool {
-        self.slc_extents > 0 && self.slc_extents_of(self.lane_of(extent).0).contains(&extent)
+    pub fn is_slc(&self, extent: Extent) -> bool {
+        self.slc_extents > 0 && self.slc_lane_of(extent).is_some()
     }
 
     /// The number of the page of a row, by which the flash knows the mode of its block ([`crate::nand::slc`]).
     #[inline]
     pub fn page_number(&self, place: &RowPlace) -> u32 {
-        if self.slc_extents == 0 { place.page } else { self.page_number_of(place.extent, place.page) }
+        if self.slc_extents == 0 { place.page } else { self.page_number_of(Extent(place.extent), place.page) }
     }
 
     /// The number of a page of an extent's blocks.
-    pub fn page_number_of(&self, extent: u32, page: u32) -> u32 {
+    pub fn page_number_of(&self, extent: Extent, page: u32) -> u32 {
         if self.is_slc(extent) { self.pages + page } else { page }
     }
 

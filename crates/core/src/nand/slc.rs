@@ -36,7 +36,7 @@ pub struct SlcConfig {
     pub program: Span,
     /// Erase time of a block of the region, whatever scheme erases the others.
     ///
-    /// - Range: 0ns to 4s; at least one loop of `timing.erase` without its pulse
+    /// - Range: 0ns to 4s; at least `timing.erase.ramp_up`, `timing.erase.recovery` and `timing.erase.verify` together
     /// - Read by: the array times (`nand::timing`)
     #[serde(with = "quantity::time")]
     pub erase: Span,
@@ -44,11 +44,13 @@ pub struct SlcConfig {
     /// is programmed into other blocks, and they are erased.
     ///
     /// - Range: 1ms to 1000s
+    /// - Read by: the region (`device::slc`), set up in `device::shape`
     #[serde(with = "quantity::time")]
     pub fold_idle: Span,
     /// Share of the region's pages that are free below which its full blocks are folded at once, lane by lane.
     ///
     /// - Range: 0% to 100%
+    /// - Read by: the region (`device::slc`), set up in `device::shape`
     #[serde(with = "quantity::fraction")]
     pub fold_below: f64,
 }

@@ -194,7 +194,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// are distinct.
     pub(in crate::device) fn audit_rows(&self) -> Result<(), String> {
         let layout = &self.shape.layout;
-        let taken = self.rows_written();
+        let taken = self.state.rows_written(layout);
         let rows = layout.rows_per_extent;
         let is_taken = |row: u32| {
             let (extent, row) = (row / rows, row % rows);

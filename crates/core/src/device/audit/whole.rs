@@ -1,9 +1,9 @@
 //! The whole audit: every check in order, the totals, and what must hold in an idle drive.
 
-use crate::address::{Lpn, Ppa};
+use crate::address::{Extent, Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
-use crate::device::gc::collect::Stage;
+use crate::device::gc::collect::{Collection, Stage};
 use crate::ftl::map::{InBuffer, Place};
 use crate::medium::Medium;
 use crate::observer::Observer;
@@ -109,41 +109,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
         blocks.audit(|plane, index| {
             let lane = lane_of_plane(plane);
             let extent = lane * layout.stride + index;
-            if layout.is_slc(extent) {
+            if layout.is_slc(Extent(extent)) {
                 return true;
             }
             // Retired extents keep their blocks where extents can have holes.
             index < layout.usable[lane as usize] && (e.holes().is_some() || !e.retired().contains(&extent))
         })?;
         self.audit_cycles()?;
-        self.audit_slc_cycles()
-    }
-
-    /// Check that the blocks of an extent of the SLC region have been erased as often as each other, and all such
-    /// extents as often as is counted.
-    fn audit_slc_cycles(&self) -> Result<(), String> {
-        let (layout, blocks) = (&self.shape.layout, self.flash.blocks());
-        let (mut cycles, mut under_way) = (0, 0);
-        for extent in (0..layout.extents()).filter(|&extent| layout.is_slc(extent)) {
-            let (lane, index) = layout.lane_of(extent);
-            let of_block = |plane| blocks.cycles_at(blocks.place(plane, index)) - blocks.past().cycles;
-            let counts = layout.planes_of(lane).map(of_block);
-            let (least, most) = counts.fold((u32::MAX, 0), |(least, most), n| (n.min(least), n.max(most)));
-            let collection = &self.state.gc.collections[lane as usize];
-            let erasing = collection.stage == Stage::Erasing && collection.victim == extent;
-            law!(
-                least == most || erasing && least + 1 == most,
-                "blocks of extent {extent} of the SLC region have {least} to {most} P/E cycles"
-            );
-            cycles += u64::from(least);
-            under_way += u64::from(erasing);
-        }
-        let erases = self.state.slc.region.erases;
-        law!(
-            (erases..=erases + under_way).contains(&cycles),
-            "P/E counts of the SLC region add up to {cycles}, erases to {erases}"
-        );
-        Ok(())
+        self.state.slc.audit_cycles(layout, blocks, |extent| {
+            let is_erased = |c: &Collection| c.stage == Stage::Erasing && c.victim == extent.0;
+            self.state.gc.collections.iter().any(is_erased)
+        })
     }
 
     /// Check that the blocks of an extent have been erased as often as each other, and all extents

@@ -1,8 +1,8 @@
 //! Collection: empty a victim, erase it, free it.
 
-use crate::address::{BusyUnit, Lpn, Ppa};
+use crate::address::{BusyUnit, Extent, Lane, Lpn, Ppa};
 use crate::containers::NONE;
-use crate::device::drive::{Deferred, Device};
+use crate::device::drive::Device;
 use crate::device::gc::gain::Gain;
 use crate::medium::Medium;
 use crate::observer::Observer;
@@ -122,6 +122,18 @@ impl Collection {
         self.stage != Stage::Idle
     }
 
+    /// Add the tokens that copied units earn: for each write unit of them, of so many units, units won / valid units of
+    /// the victim, up to `most`. A fold wins none.
+    #[cold]
+    fn earn_tokens(&mut self, units: u32, per_row: u32, most: u32) {
+        if self.folds() {
+            return;
+        }
+        let per = i64::from(per_row);
+        let earned = i64::from(units) * i64::from(self.wins) * TOKEN / (i64::from(self.valid.max(1)) * per);
+        self.tokens = (self.tokens + earned).min(i64::from(most) * TOKEN);
+    }
+
     /// Describe the collection, for diagnosis.
     pub fn describe(&self) -> String {
         format!(
@@ -204,7 +216,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let due = self.due_extent(lane).is_some();
         if !due && !self.state.policies.gc_schedule.start(&view) {
-            if self.fixed.folds.is_some() && self.fold(lane) {
+            if self.shape.folds.is_some() && self.fold(Lane(lane)) {
                 return;
             }
             let quiet = super::space::quiet(view);
@@ -218,22 +230,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return self.set_waiting(lane, true);
         }
         if self.fixed.collects_instantly {
-            return self.collect_soon(lane);
+            return self.state.collect_soon(Lane(lane));
         }
         if let Some(victim) = self.pick_victim(lane) {
             self.begin_collection(lane, victim);
             self.close_scope(lane, true);
             self.pump_collection(lane);
-        } else if self.fixed.folds.is_some() {
-            self.fold(lane);
-        }
-    }
-
-    /// Make an instant collection of a lane at the end of this event.
-    pub(in crate::device) fn collect_soon(&mut self, lane: u32) {
-        let s = &mut self.state;
-        if !std::mem::replace(&mut s.gc.collections[lane as usize].due, true) {
-            s.deferred.push(Deferred::Collect { lane });
+        } else if self.shape.folds.is_some() {
+            self.fold(Lane(lane));
         }
     }
 
@@ -291,19 +295,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Aim::Fold => &mut s.counters.programs_fold,
         };
         *counted += u64::from(units);
-        if self.fixed.most_tokens > 0 && !s.gc.collections[lane as usize].folds() {
-            self.earn_tokens(lane, units);
+        if self.fixed.most_tokens > 0 {
+            let c = &mut s.gc.collections[lane as usize];
+            c.earn_tokens(units, self.shape.layout.units_per_row, self.fixed.most_tokens);
         }
-    }
-
-    /// Add the tokens that copied units earn: for each write unit of them, units won / valid units of the
-    /// victim.
-    #[cold]
-    fn earn_tokens(&mut self, lane: u32, units: u32) {
-        let per = i64::from(self.shape.layout.units_per_row);
-        let c = &mut self.state.gc.collections[lane as usize];
-        let earned = i64::from(units) * i64::from(c.wins) * TOKEN / (i64::from(c.valid.max(1)) * per);
-        c.tokens = (c.tokens + earned).min(i64::from(self.fixed.most_tokens) * TOKEN);
     }
 
     /// Let a host program of a lane that has ended pay a token, if the lane collects.
@@ -330,10 +325,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (dead, dropped) = if dead { self.dead_units_of(victim) } else { (0, 0) };
         let units = self.shape.layout.units_per_extent;
         self.map.fetch_owners(Ppa(victim * units), units);
-        let folds = self.fixed.folds.is_some() && self.shape.layout.is_slc(victim);
+        let folds = self.shape.layout.is_slc(Extent(victim));
         let s = &mut self.state;
         if folds {
-            s.slc.region.begin_fold(lane, victim);
+            s.slc.region.of_mut(Lane(lane)).begin_fold(Extent(victim));
         } else {
             s.extents.begin_collection(victim);
         }
@@ -488,11 +483,43 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let c = &mut s.gc.collections[lane as usize];
         c.stage = Stage::Idle;
+        let took = s.now - c.begun;
         let (victim, aim) = (c.victim, c.aim);
-        if aim == Aim::Fold {
-            self.folded(lane, victim);
-        } else {
-            self.space_won(lane, victim, aim);
+        match self.shape.folds {
+            Some(rule) if aim == Aim::Fold => {
+                s.folded(rule, Lane(lane));
+                if self.fixed.may_fail {
+                    self.readable_again(victim);
+                }
+                self.data_erased(victim);
+            }
+            _ => {
+                s.gc.pace.collected(took, c.wins);
+                s.counters.collecting_ns += took;
+                s.counters.longest_collection_ns = s.counters.longest_collection_ns.max(took);
+                s.counters.collections += 1;
+                s.counters.erases += 1;
+                self.scrub_no_more(victim);
+                if self.fixed.may_fail || self.shape.holes.is_some() {
+                    let layout = &self.shape.layout;
+                    let first = layout.first_die(lane);
+                    let spared = |die| u64::from(self.planes_not_erased(victim, die).count_ones());
+                    let spared: u64 = (first..first + layout.luns).map(spared).sum();
+                    self.state.counters.blocks_spared += spared;
+                }
+                if self.fixed.may_fail && !self.replace_bad_blocks(victim) {
+                    self.retire_extent(victim);
+                } else {
+                    if self.fixed.may_fail {
+                        self.note_gain(lane, victim, aim == Aim::Space);
+                    }
+                    self.extent_erased(victim);
+                    self.defer_last_loop(victim);
+                }
+                if let Some(gap) = self.fixed.erase_gap {
+                    self.note_coldest(lane, gap);
+                }
+            }
         }
         self.note_space(lane);
         self.resume_stalled(lane);
@@ -505,37 +532,5 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         // Only now: another collection may have begun.
         self.tell_units(lane);
-    }
-
-    /// The victim of a lane's collection is erased: count that, and free it.
-    fn space_won(&mut self, lane: u32, victim: u32, aim: Aim) {
-        let s = &mut self.state;
-        let c = &s.gc.collections[lane as usize];
-        let took = s.now - c.begun;
-        s.gc.pace.collected(took, c.wins);
-        s.counters.collecting_ns += took;
-        s.counters.longest_collection_ns = s.counters.longest_collection_ns.max(took);
-        s.counters.collections += 1;
-        s.counters.erases += 1;
-        self.scrub_no_more(victim);
-        if self.fixed.may_fail || self.shape.holes.is_some() {
-            let layout = &self.shape.layout;
-            let first = layout.first_die(lane);
-            let spared = |die| u64::from(self.planes_not_erased(victim, die).count_ones());
-            let spared: u64 = (first..first + layout.luns).map(spared).sum();
-            self.state.counters.blocks_spared += spared;
-        }
-        if self.fixed.may_fail && !self.replace_bad_blocks(victim) {
-            self.retire_extent(victim);
-        } else {
-            if self.fixed.may_fail {
-                self.note_gain(lane, victim, aim == Aim::Space);
-            }
-            self.extent_erased(victim);
-            self.defer_last_loop(victim);
-        }
-        if let Some(gap) = self.fixed.erase_gap {
-            self.note_coldest(lane, gap);
-        }
     }
 }

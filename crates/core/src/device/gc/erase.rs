@@ -11,7 +11,7 @@
 //! collection's own rows wait for is ordered when the first of them is taken; theirs may wait for the whole
 //! copy phase.
 
-use crate::address::{BusyUnit, Ppa};
+use crate::address::{BusyUnit, Extent, Ppa};
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use crate::containers::slab::Slab;
@@ -152,7 +152,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             ExtentKind::Block => (1u32 << (lane % planes), 1),
             _ => (u32::MAX >> (32 - planes / parts), planes / parts),
         };
-        let (mut erases, page) = (0, layout.page_number_of(extent, 0));
+        let (mut erases, page) = (0, layout.page_number_of(Extent(extent), 0));
         for number in 0..luns * parts {
             let (die, mut mask) = (first + number / parts, mask << (number % parts * width));
             if self.fixed.may_fail || self.shape.holes.is_some() {

@@ -1,7 +1,7 @@
 //! Collections that take no time and no resource: the bound with which others are compared.
 
 use super::collect::Stage;
-use crate::address::Ppa;
+use crate::address::{Lane, Ppa};
 use crate::device::drive::Device;
 use crate::ftl::open_row::OpenRow;
 use crate::medium::Medium;
@@ -14,8 +14,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.state.gc.collections[lane as usize].is_active() || self.has_given_up(lane) {
             return;
         }
-        let folds = self.fixed.folds.is_some() && !self.wants_space(lane);
-        let victim = if folds { self.fold_victim(lane) } else { self.pick_victim(lane) };
+        let wants_space = self.shape.folds.is_none()
+            || self.due_extent(lane).is_some()
+            || self.state.policies.gc_schedule.start(&self.space(lane));
+        let for_space = if wants_space { self.pick_victim(lane) } else { None };
+        let fold = || self.state.fold_victim(&self.shape, self.flash.host_ops(), Lane(lane)).map(|e| e.0);
+        let victim = for_space.or_else(fold);
         if let Some(victim) = victim {
             if self.fixed.may_fail && !self.has_rows_for(lane, victim) {
                 return;
@@ -23,11 +27,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.begin_collection(lane, victim);
             self.move_instantly(lane, victim);
         }
-    }
-
-    /// Whether a lane is to be collected for another reason than a fold.
-    fn wants_space(&self, lane: u32) -> bool {
-        self.due_extent(lane).is_some() || self.state.policies.gc_schedule.start(&self.space(lane))
     }
 
     /// Move the victim's data at once, and erase it as soon as no read of it is outstanding.

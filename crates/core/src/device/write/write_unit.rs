@@ -1,6 +1,6 @@
 //! Write units: from dirty slots to programmed rows.
 
-use crate::address::{BusyUnit, Ppa};
+use crate::address::{BusyUnit, Extent, Lane, Ppa};
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use crate::device::drive::Device;
@@ -355,13 +355,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.is_dead(lane) {
             return false;
         }
-        if self.fixed.folds.is_some() && self.program_in_region(write_unit, lane) {
-            return true;
-        }
         let s = &mut self.state;
-        let free = s.extents.free(&self.shape.layout, lane);
-        let reserve = self.shape.reserve;
-        let Some(ppa) = s.extents.take_row(&self.shape.layout, lane, Writer::Host, reserve) else {
+        let layout = &self.shape.layout;
+        let free = s.extents.free(layout, lane);
+        let first = if layout.slc_extents == 0 { None } else { s.take_slc_row(layout, Lane(lane)) };
+        let row = first.or_else(|| s.extents.take_row(layout, lane, Writer::Host, self.shape.reserve));
+        let Some(ppa) = row else {
             self.check_collection(lane);
             return false;
         };
@@ -500,7 +499,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.moved(lpn, source.flash(), ppa + i);
             }
         }
-        self.row_programmed(extent, count);
+        self.state.row_programmed(&self.shape, Extent(extent), count);
         if writer == Writer::Collection {
             self.scrub_if_filled(extent);
         }
@@ -521,8 +520,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         if writer == Writer::Collection {
             self.write_unit_collected(lane);
-        } else if self.state.gc.waiting > 0 || self.fixed.folds.is_some() && self.wants_fold(lane) {
-            // An extent that is now closed may be the victim that a waiting lane lacked.
+        } else if self.state.gc.waiting > 0 || self.shape.folds.is_some() {
+            // An extent that is now closed may be the victim that a waiting lane lacked, or is to be folded.
             self.check_collection(lane);
         }
         self.wake_for_victim();
