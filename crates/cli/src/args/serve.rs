@@ -36,7 +36,7 @@ pub struct ServeArgs {
     pub speed: f64,
     /// Take the time that a request needs on this machine off the host's latencies of the model: `auto` measures it, or a
     /// time such as 12us
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", conflicts_with = "store")]
     pub floor: Option<Floor>,
     /// Write every command with its times to this new file, for `tailcut run --replay`
     #[arg(long, value_name = "FILE")]
