@@ -176,7 +176,7 @@ fn a_full_disk_is_said_by_every_command_that_writes() {
     let snapshot = at("my.snap");
     let ended = limited(&at("cache"), &format!("{job} --snapshot '{}'", snapshot.display()));
     assert!(
-        ended.code == Some(2) && ended.err.contains("error: ") && ended.err.contains("my.snap"),
+        ended.code == Some(1) && ended.err.contains("error: ") && ended.err.contains("my.snap"),
         "{}",
         ended.err
     );

@@ -48,8 +48,13 @@ fn input() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(part, 0..24).prop_map(|parts| parts.concat())
 }
 
+/// Inputs of a test; `TAILCUT_HOSTILE` gives another number.
+fn cases() -> u32 {
+    std::env::var("TAILCUT_HOSTILE").ok().and_then(|n| n.parse().ok()).unwrap_or(2_000)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
 
     #[test]
     fn a_session_takes_any_input(bytes in input(), greets in prop::bool::weighted(0.9), cut in 1usize..5_000) {

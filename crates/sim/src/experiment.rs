@@ -9,12 +9,14 @@ use crate::threads::on_threads;
 use crate::timeline::{Covered, Recorder, Tracks, Window};
 use crate::watch::Watch;
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Capacity, ConfigProblem};
 use tailcut_core::drive::Drive;
 use tailcut_core::figures::Dimensions;
+use tailcut_core::snapshot::SnapshotError;
 use tailcut_units::quantity::{format_fraction, human_bytes};
 use tailcut_units::{SimTime, Span};
 use tailcut_workload::trace::TraceCounts;
@@ -153,10 +155,17 @@ impl ExperimentError {
 
     /// Whether the cause is the user's input and not the run.
     pub fn is_input(&self) -> bool {
-        !matches!(
-            self,
-            ExperimentError::Stuck { .. } | ExperimentError::Sink(_) | ExperimentError::Memory { .. }
-        )
+        match self {
+            ExperimentError::Stuck { .. } | ExperimentError::Sink(_) | ExperimentError::Memory { .. } => false,
+            ExperimentError::Past(PastError::Snapshot { source: SnapshotError::Io(e), .. }) => {
+                // A snapshot that does not fit the disk is named rightly.
+                !matches!(
+                    e.kind(),
+                    ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
+                )
+            }
+            _ => true,
+        }
     }
 }
 

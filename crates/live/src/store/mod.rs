@@ -20,7 +20,7 @@ pub mod folder;
 mod layout;
 mod record;
 pub mod scan;
-mod turn;
+pub mod turn;
 
 pub use folder::{Keeper, Opened, StoreError, StoreHeader};
 use layout::Layout;
