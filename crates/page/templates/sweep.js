@@ -32,6 +32,7 @@
 
   // The axis with most values along the curve, the next one by lines.
   const order = axes.map((_, i) => i).sort((a, b) =>
+    (axes[b].values.length > 1) - (axes[a].values.length > 1) ||
     (axes[b].numbers !== null) - (axes[a].numbers !== null) || axes[b].values.length - axes[a].values.length);
   options("curve-of", indexed(figures, (f) => f.title), best("read_p99.9_ns", "write_p99.9_ns"));
   options("curve-over", indexed(axes, (a) => a.key), order[0] ?? 0);

@@ -156,7 +156,9 @@ impl ExperimentError {
     /// Whether the cause is the user's input and not the run.
     pub fn is_input(&self) -> bool {
         match self {
-            ExperimentError::Stuck { .. } | ExperimentError::Sink(_) | ExperimentError::Memory { .. } => false,
+            ExperimentError::Stuck { .. } | ExperimentError::Sink(_) | ExperimentError::Memory { .. } => {
+                false
+            }
             ExperimentError::Past(PastError::Snapshot { source: SnapshotError::Io(e), .. }) => {
                 // A snapshot that does not fit the disk is named rightly.
                 !matches!(
