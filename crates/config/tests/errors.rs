@@ -68,7 +68,7 @@ fn a_layer_names_itself_and_the_key() {
         (
             "polcy.schedule=fifo",
             "--set polcy.schedule=fifo: there is no key `polcy` (did you mean `policy`?); allowed here: \
-             description, geometry, timing, suspend, energy, channel, ecc, host, controller, ftl, pblk, policy, age, erase, errors, faults, fault",
+             description, geometry, timing, suspend, energy, channel, ecc, host, controller, ftl, pblk, policy, age, erase, errors, slc, faults, fault",
         ),
         ("geometry.blocks", "--set geometry.blocks: write key=value, e.g. --set policy.schedule=fifo"),
         ("geometry.=1", "--set geometry.=1: the key before = has an empty part"),

@@ -120,6 +120,10 @@ impl Oracle {
         let types = t.page_types();
         let sense = (0..types).map(|p| t.read_ns(p)).min().unwrap_or(0);
         let program = (0..types).map(|p| t.program_ns(p)).min().unwrap_or(0);
+        // Pages of an SLC region are sensed and programmed in times of their own.
+        let slc = config.slc.as_ref();
+        let sense = slc.map_or(sense, |slc| sense.min(slc.read.0));
+        let program = slc.map_or(program, |slc| program.min(slc.program.0));
         let (write_back, volatile, limited) = match &config.policy.buffer {
             BufferConfig::None(_) => (false, true, false),
             BufferConfig::Lru(c) => (true, c.power_loss == PowerLoss::Volatile, c.queue_limit.is_some()),

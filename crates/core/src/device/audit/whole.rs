@@ -109,11 +109,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         blocks.audit(|plane, index| {
             let lane = lane_of_plane(plane);
             let extent = lane * layout.stride + index;
-            if layout.is_slc(Extent(extent)) {
+            let usable = layout.usable[lane as usize];
+            if (usable..usable + layout.slc_extents).contains(&index) {
                 return true;
             }
             // Retired extents keep their blocks where extents can have holes.
-            index < layout.usable[lane as usize] && (e.holes().is_some() || !e.retired().contains(&extent))
+            index < usable && (e.holes().is_some() || !e.retired().contains(&extent))
         })?;
         self.audit_cycles()?;
         self.state.slc.audit_cycles(layout, blocks, |extent| {
