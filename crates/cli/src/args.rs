@@ -40,6 +40,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Run every point of a design, on all cores: the products of some axes, or random draws from them
     Sweep(SweepArgs),
+    /// Say which drives and schemes meet a target on a workload, and at which cost
+    Advise(AdviseArgs),
     /// Make one page of figures and tables from the folders of runs, or single figures and tables
     Report(ReportArgs),
     /// List built-in devices, schemes and workloads, policies and keys, or print a configuration
@@ -57,6 +59,8 @@ pub enum Command {
     Ldpc(LdpcCommand),
     /// Serve a modelled drive as a block device, with real bytes, by the clock
     Serve(Box<serve::ServeArgs>),
+    /// Check the store of a served drive: every record and its bytes, the laws of the controller, and every read
+    Check(serve::CheckArgs),
     /// Run the benchmarks
     Bench(BenchArgs),
     /// Run a demonstration: about ten seconds, no files needed
@@ -375,8 +379,51 @@ pub struct SweepArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct AdviseArgs {
+    /// The workload: a trace file, a fio job file, a workload preset or an inline job
+    pub workload: String,
+    /// A latency that is to be met, e.g. `read.p99.9=1ms`; may be repeated
+    #[arg(long, value_name = "FIGURE=TIME", required = true)]
+    pub target: Vec<Target>,
+    /// The devices, separated by commas: presets, or device files ending in .toml
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "dc-tlc-gen4,dc-tlc-gen5,dc-qlc-gen4,client-tlc-gen3"
+    )]
+    pub devices: Vec<String>,
+    /// The schemes to try on each, separated by commas
+    #[arg(long, value_delimiter = ',', default_value = "baseline")]
+    pub schemes: Vec<String>,
+    /// Apply a TOML file to every device; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub config: Vec<PathBuf>,
+    /// Set one key of every device; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Seed of every random stream
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Runs of each choice, with consecutive seeds: more of them decide more
+    #[arg(long, default_value_t = 1, value_parser = whole::<u32>(1, 1000))]
+    pub runs: u32,
+    /// The drives' past: none, sequential, steady or scattered; by default the workload decides
+    #[arg(long, value_name = "PAST")]
+    pub precondition: Option<PastKind>,
+    /// Keep the runs as a sweep in this folder, which `tailcut report` shows; the same command goes on with it
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Neither read aged drives from the cache folder nor store them there
+    #[arg(long)]
+    pub no_cache: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// Folders of runs (`tailcut run --out`)
+    /// Folders of runs (`tailcut run --out`), or the folder of one sweep: response curves and Pareto fronts
     #[arg(required = true)]
     pub dir: Vec<PathBuf>,
     /// The file to write: by default `report.html` in the folder if there is one folder, and tables on standard output.

@@ -1,5 +1,7 @@
 //! The smaller commands, one file each.
 
+pub mod advise;
+pub mod check;
 pub mod compare;
 pub mod demo;
 pub mod explain;

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 use tailcut_config::ConfigError;
+use tailcut_live::StoreError;
 use tailcut_page::PageError;
 use tailcut_report::ReportError;
 use tailcut_reproduce::ReproduceError;
@@ -104,6 +105,12 @@ impl From<Unfinished> for CliError {
 
 impl From<ReproduceError> for CliError {
     fn from(e: ReproduceError) -> CliError {
+        if e.is_input() { CliError::Input(e.to_string()) } else { CliError::Failed(e.to_string()) }
+    }
+}
+
+impl From<StoreError> for CliError {
+    fn from(e: StoreError) -> CliError {
         if e.is_input() { CliError::Input(e.to_string()) } else { CliError::Failed(e.to_string()) }
     }
 }

@@ -129,7 +129,7 @@ fn a_log_replays_to_the_nanosecond() {
             ended.err
         );
         assert!(
-            ended.out.contains("read") && ended.out.contains("die_wait") || name == "pblk",
+            ended.out.contains("read") && ended.out.contains("die_wait") || name != "page",
             "{}",
             ended.out
         );
@@ -279,6 +279,7 @@ fn stock_clients_find_a_disk() {
             "--size=8m",
             "--verify=crc32c",
             "--verify_fatal=1",
+            "--verify_state_save=0",
         ],
     );
     served.stop();
@@ -317,4 +318,19 @@ fn the_drive_is_a_file() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     served.stop();
     assert!(!path.exists(), "the folder is unmounted");
+}
+
+/// What a request takes on the machine is taken off the latencies of the host.
+#[test]
+fn a_floor_is_taken_off() {
+    for (floor, says) in
+        [("3us", "3 us of the host's 4 us"), ("1s", "4 us of the host's 4 us"), ("auto", "are taken off")]
+    {
+        let served = serve(&["tiny", "--floor", floor]);
+        assert!(served.said.contains(says), "{}", served.said);
+        served.stop();
+    }
+    let wrong = tailcut(&["serve", "tiny", "--listen", "nbd+unix:/nonexistent/x", "--floor", "much"]);
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.err.contains("`auto`, or a time"), "{}", wrong.err);
 }

@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::chromium::{browser, open};
 use common::{Ended, command, end, summary, tailcut};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -242,4 +243,87 @@ fn a_design_that_cannot_be_run_is_refused() {
     let ended =
         end(command(Path::new("/nonexistent")).args(["sweep", "x.toml", "--out", "y", "--seed", "3"]));
     assert_eq!(ended.code, Some(2), "an option of a design without axes: {}", ended.err);
+}
+
+/// The page of a sweep has its curves and fronts, and draws without an error.
+#[test]
+fn a_sweep_has_a_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = new(&dir, "page");
+    let axes = [
+        &["--axis", "scheme=baseline,rps"][..],
+        &["--axis", "ftl.over_provisioning=20%,15%,25%"],
+        &["--axis", "host.submit_latency=1us"],
+    ];
+    sweep(&out, &[&["tiny", "--workload", JOB][..], &axes.concat()].concat()).ok();
+    let folder = out.display().to_string();
+    let said = tailcut(&["report", &folder]).ok();
+    assert!(said.contains("report.html"), "{said}");
+    let page = std::fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.len() < 6_000_000 && !page.contains("http://") || page.contains("plotly"), "{}", page.len());
+    let data = page.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
+    let data: Value = serde_json::from_str(data).unwrap();
+    assert_eq!(data["points"].as_array().unwrap().len(), 6);
+    assert_eq!(data["axes"][1]["values"], serde_json::json!(["15%", "20%", "25%"]));
+    assert_eq!(data["axes"][1]["numbers"], serde_json::json!([15.0, 20.0, 25.0]));
+    let names: Vec<&str> =
+        data["figures"].as_array().unwrap().iter().map(|f| f["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"read_p99.9_ns") && names.contains(&"host_capacity_bytes"), "{names:?}");
+    for (args, why) in [
+        (&["report", &folder, "--csv=results"][..], "results.csv"),
+        (&["report", &folder, &folder, "-o", "x.html"], "no other folder"),
+    ] {
+        let refused = tailcut(args);
+        assert_eq!(refused.code, Some(2));
+        assert!(refused.err.contains(why), "{}", refused.err);
+    }
+    std::fs::write(out.join("results.csv"), "point,status\n1\n").unwrap();
+    assert!(tailcut(&["report", &folder]).err.contains("results.csv: "));
+    let Some(browser) = browser() else { return };
+    let url = format!("file://{}", out.join("report.html").display());
+    let (dom, messages) = open(&browser, dir.path(), &["--dump-dom"], &url);
+    assert!(dom.contains("data-drawn=\"2\""), "both figures are drawn: {messages}");
+    assert!(!messages.contains("CONSOLE"), "{messages}");
+    assert!(dom.contains("On the front: points "), "the front has points");
+    // Two schemes are two curves, with three points each; the front has its line besides.
+    for (id, traces) in [("curve", 2), ("front-points", 3)] {
+        let div = dom.split(&format!("id=\"{id}\"")).nth(1).unwrap().split('>').next().unwrap();
+        assert!(div.contains(&format!("data-rendered=\"{traces}\"")), "{id}: {div}");
+    }
+}
+
+#[test]
+fn advice_is_by_targets() {
+    let advise = |args: &[&str]| {
+        let all = ["advise", JOB, "--no-cache", "--devices", "tiny,mqsim-e", "--schemes", "baseline,rps"];
+        tailcut(&[&all[..], args].concat())
+    };
+    let easy = advise(&["--target", "read.p50=1s", "--target", "write.mean=1s"]);
+    let text = easy.ok();
+    assert!(text.contains("4 of 4 choices meet the targets; most margin: "), "{text}");
+    assert!(text.contains("read.p50=1s") && text.contains("least write amplification"), "{text}");
+    let hard = advise(&["--target", "read.p50=1us", "--json"]);
+    assert_eq!(hard.code, Some(3), "{}", hard.err);
+    let choices: Value = serde_json::from_str(&hard.out).unwrap();
+    assert_eq!(choices.as_array().unwrap().len(), 4);
+    for choice in choices.as_array().unwrap() {
+        assert_eq!(choice["worth"], "misses");
+        assert!(choice["margin"].as_f64().unwrap() < 0.0 && choice["host_capacity_bytes"].as_u64() > Some(0));
+    }
+    // A choice that cannot run is said, and the others are judged.
+    let dir = tempfile::tempdir().unwrap();
+    let out = new(&dir, "kept").display().to_string();
+    let some = tailcut(&[
+        "advise",
+        JOB,
+        "--no-cache",
+        "--target",
+        "read.p50=1s",
+        "--devices",
+        "tiny,z-ssd-none",
+        "--out",
+        &out,
+    ]);
+    assert!(some.err.contains("z-ssd-none") || some.out.contains("z-ssd-none"), "{} {}", some.out, some.err);
+    assert_eq!(advise(&["--target", "read.p50"]).code, Some(2));
 }

@@ -9,7 +9,7 @@ use crate::tree::Tree;
 use tailcut_core::ftl::config::FtlKind;
 
 /// Keys and tables that only a controller that maps pages reads.
-const PAGE: [&str; 19] = [
+const PAGE: [&str; 20] = [
     "policy.buffer",
     "policy.flush",
     "policy.placement",
@@ -29,6 +29,7 @@ const PAGE: [&str; 19] = [
     "host.transfer",
     "age.free",
     "faults.rebuild_rate",
+    "slc",
 ];
 
 /// Keys and tables that only pblk reads.

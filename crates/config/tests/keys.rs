@@ -51,9 +51,18 @@ const BESIDE: &[(&str, &str, &[&str])] = &[
     ("erase.gamma", "2", &["erase.pass=0"]),
     ("erase.gamma", "1000000", &["erase.high=1000000"]),
     ("erase.high", "2", &["erase.pass=0", "erase.gamma=2"]),
+    (
+        "slc.erase",
+        "0ns",
+        &["timing.erase.ramp_up=0ns", "timing.erase.recovery=0ns", "timing.erase.verify=0ns"],
+    ),
     ("erase.fresh_errors", "8192", &["erase.worn_errors=8192"]),
     ("erase.worn_errors", "0", &["erase.fresh_errors=0"]),
 ];
+
+/// A region for drives that have none.
+const SLC: &str =
+    "slc={ blocks=4, read='25us', program='150us', erase='3ms', fold_idle='50ms', fold_below='25%' }";
 
 /// Bounds at which no drive is possible, and the key that refuses.
 const NOWHERE: &[(&str, &str, &str)] = &[
@@ -85,7 +94,7 @@ const OPTIONAL: [&str; 18] = [
 
 /// Whether a device may leave a key out: any drive can be without faults, and have erases of fixed length.
 fn is_optional(key: &str) -> bool {
-    let tables = ["erase.", "errors.", "faults.", "fault[].", "pblk."];
+    let tables = ["erase.", "errors.", "faults.", "fault[].", "pblk.", "slc."];
     OPTIONAL.contains(&key) || tables.iter().any(|table| key.starts_with(table))
 }
 
@@ -147,6 +156,9 @@ fn problem(key: &str, value: &str, beside: &[&str]) -> Option<(String, String)> 
     }
     if ["ttflash-256g", "tlc-3d"].contains(&device) {
         sets.push("geometry.blocks=64".to_string());
+    }
+    if key.starts_with("slc.") {
+        sets.push(SLC.to_string());
     }
     sets.push(set_of(key, value));
     // The first fault stands for all.
@@ -259,6 +271,7 @@ fn every_key_of_a_configuration_is_there_and_no_other() {
         "policy.buffer.lru.queue_limit={of='die',bytes='1MiB'}",
         "faults={ program='1%', erase='1%', read='1%', page='1%', rebuild_rate='1MB/s', page_reads=1, plane='1%', die='1%', channel='1%', within='1s' }",
         "ecc.engines=2",
+        SLC,
         "fault=[{ kind='channel', channel=0, at='1s' }, { kind='program', die=0, plane=0, block=0, page=0, cycle=1 }]",
         "fault=[{ kind='page', die=0, plane=0, block=0, page=0, reads=1, older='1s', once=true }]",
     ] {

@@ -56,6 +56,16 @@ macro_rules! address {
 }
 
 address! {
+    /// A lane: a place where one extent can be open.
+    Lane
+}
+
+address! {
+    /// An extent, counted over all lanes.
+    Extent
+}
+
+address! {
     /// Logical page number: a mapping unit of the host's address space. The numbers after the
     /// host's are those of parity units.
     Lpn

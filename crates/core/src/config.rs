@@ -8,6 +8,7 @@ use crate::nand::erase::config::EraseConfig;
 use crate::nand::erase::requirement::Row;
 use crate::nand::errors::config::ErrorsConfig;
 use crate::nand::faults::config::{self, FaultConfig, FaultsConfig};
+use crate::nand::slc::SlcConfig;
 use crate::pblk::config::PblkConfig;
 use crate::policy::PolicyConfig;
 use crate::policy::erase_scheme::{EraseContext, EraseSchemeConfig};
@@ -20,13 +21,14 @@ use tailcut_units::{Span, quantity};
 
 /// The files that define the structs of a configuration, except those of policy members. The
 /// comments of the fields are the reference of the keys.
-pub const SOURCES: [&str; 9] = [
+pub const SOURCES: [&str; 10] = [
     include_str!("config.rs"),
     include_str!("nand/blocks/past.rs"),
     include_str!("nand/config.rs"),
     include_str!("nand/erase/config.rs"),
     include_str!("nand/errors/config.rs"),
     include_str!("nand/faults/config.rs"),
+    include_str!("nand/slc.rs"),
     include_str!("ftl/config.rs"),
     include_str!("pblk/config.rs"),
     include_str!("policy/mod.rs"),
@@ -71,6 +73,9 @@ pub struct DeviceConfig {
     /// Raw bit errors of the pages. Without this table every sense is free of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<ErrorsConfig>,
+    /// Blocks that hold one bit a cell and take the host's writes first. Without this table there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc: Option<SlcConfig>,
     /// Faults at random.
     #[serde(default, skip_serializing_if = "is_default")]
     pub faults: FaultsConfig,
@@ -283,6 +288,7 @@ pub struct HostConfig {
     /// Payload bytes a second from the host, if they are not those to the host.
     ///
     /// - Range: 1000B/s to inf
+    /// - Read by: the host link (`config`)
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_rate")]
     pub write_link_rate: Option<u64>,
     /// When the data of a read that needs several operations go over the link.

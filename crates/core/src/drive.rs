@@ -16,7 +16,7 @@
 //! [`Drive::overwrite_replay`]), or takes the state of a snapshot ([`Drive::load_aged`]). This takes none of its time.
 
 use crate::config::DeviceConfig;
-use crate::device::{Device, Shape};
+use crate::device::{self, Device, Shape};
 use crate::figures::{
     AgeReport, Capacity, Counters, Dimensions, FaultReport, Gauges, PulseWear, SuspensionWear, Until, Usage,
 };
@@ -58,6 +58,22 @@ impl<O: Observer> Drive<O> {
     /// The key at fault, and what is allowed.
     pub fn new(config: &DeviceConfig, seed: u64, observer: O) -> Result<Drive<O>, ConfigProblem> {
         Drive::with_medium(config, seed, observer, NoData)
+    }
+
+    /// Restore the drive that [`Drive::snapshot`] has saved.
+    ///
+    /// # Errors
+    /// The configuration is refused, or the stream holds another drive.
+    pub fn restore(
+        config: &DeviceConfig,
+        seed: u64,
+        observer: O,
+        from: &mut dyn Read,
+    ) -> Result<Drive<O>, SnapshotError> {
+        Ok(match config.ftl.kind {
+            FtlKind::Page => Drive::Page(Box::new(Device::restore(config, seed, observer, from)?)),
+            FtlKind::Pblk => Drive::Pblk(Box::new(Pblk::restore(config, seed, observer, from)?)),
+        })
     }
 
     /// Capacity that the host of such a drive addresses, in bytes.
@@ -318,6 +334,41 @@ impl<O: Observer, M: Medium> Drive<O, M> {
             Drive::Page(device) => Drive::Page(Box::new(device.observed_by(observer))),
             Drive::Pblk(pblk) => Drive::Pblk(Box::new(pblk.observed_by(observer))),
         }
+    }
+
+    /// The medium.
+    pub fn medium(&self) -> &M {
+        either!(self, drive => drive.medium())
+    }
+
+    /// The medium, for changes that the drive itself does not make.
+    pub fn medium_mut(&mut self) -> &mut M {
+        match self {
+            Drive::Page(device) => device.medium_mut(),
+            Drive::Pblk(drive) => &mut drive.medium,
+        }
+    }
+
+    /// The same drive over another medium, which holds what the drive says that it holds.
+    pub fn over<N: Medium>(self, medium: N) -> Drive<O, N> {
+        match self {
+            Drive::Page(device) => Drive::Page(Box::new(device::over(*device, medium))),
+            Drive::Pblk(drive) => Drive::Pblk(Box::new(pblk::over(*drive, medium))),
+        }
+    }
+
+    /// Save the whole drive as it is now, operations under way included, but for its medium. `config` and `seed` must be
+    /// those that it was made with.
+    ///
+    /// # Errors
+    /// The stream cannot be written.
+    pub fn snapshot(
+        &self,
+        config: &DeviceConfig,
+        seed: u64,
+        to: &mut dyn Write,
+    ) -> Result<(), SnapshotError> {
+        either!(self, drive => drive.snapshot(config, seed, to))
     }
 
     /// Return the observer and drop the drive.

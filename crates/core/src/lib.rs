@@ -45,4 +45,4 @@ mod overwrites;
 pub mod pblk;
 pub mod policy;
 mod problem;
-mod snapshot;
+pub mod snapshot;

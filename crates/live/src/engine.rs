@@ -4,10 +4,9 @@
 //! place for, and gives each request back when its last command has ended. It has no clock and no socket.
 
 use crate::nbd::{Errno, Request, RequestKind};
+use crate::store::folder::{Keeper, StoreError, Stored};
 use std::collections::VecDeque;
 use tailcut_core::device::Completion;
-use tailcut_core::device::{InMemory, Observer};
-use tailcut_core::drive::Drive;
 use tailcut_units::{Command, HostOp, SimTime, Status};
 
 /// A request that has ended.
@@ -44,13 +43,19 @@ struct Waiting {
 }
 
 /// A drive that serves requests.
-pub struct Engine<O: Observer = ()> {
-    drive: Drive<O, InMemory>,
+pub struct Engine {
+    drive: Stored,
+    /// Keeps the drive's store, if that outlives the process.
+    keeper: Option<Keeper>,
+    /// Whether something has ended that its client may be told of only when the store is committed.
+    uncommitted: bool,
     open: Vec<Option<Open>>,
     free: Vec<u32>,
     waiting: VecDeque<Waiting>,
     ended: VecDeque<Ended>,
     unit: u64,
+    /// Whether a trimmed unit may still have its data.
+    trim_keeps: bool,
     log: Option<Log>,
 }
 
@@ -73,19 +78,28 @@ pub enum Event<'a> {
 /// Takes the events of a drive.
 pub type Log = Box<dyn FnMut(&Event<'_>) + Send>;
 
-impl<O: Observer> Engine<O> {
+impl Engine {
     /// Serve a drive.
-    pub fn new(drive: Drive<O, InMemory>) -> Engine<O> {
-        let unit = drive.dimensions().unit_bytes;
+    pub fn new(drive: Stored) -> Engine {
+        let dimensions = drive.dimensions();
+        let (unit, trim_keeps) = (dimensions.unit_bytes, dimensions.has_parity);
         Engine {
             drive,
+            keeper: None,
+            uncommitted: false,
             open: Vec::new(),
             free: Vec::new(),
             waiting: VecDeque::new(),
             ended: VecDeque::new(),
             unit,
+            trim_keeps,
             log: None,
         }
+    }
+
+    /// Commit what the drive does with this keeper of its store.
+    pub fn kept_by(&mut self, keeper: Keeper) {
+        self.keeper = Some(keeper);
     }
 
     /// Call `log` with every command that the drive gets, and with every completion.
@@ -93,22 +107,29 @@ impl<O: Observer> Engine<O> {
         self.log = Some(log);
     }
 
-    /// End what is under way, however long that takes the drive. Returns the time at which the last command ended.
-    pub fn stop(&mut self) -> SimTime {
+    /// End what is under way, however long that takes the drive, and commit the store. Returns the time at which the last
+    /// command ended.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub fn stop(&mut self) -> Result<SimTime, StoreError> {
         while self.outstanding() > 0 && self.next_deadline() != SimTime::NEVER {
             let at = self.next_deadline();
             self.advance(at);
         }
-        self.drive.now()
+        if let Some(keeper) = &mut self.keeper {
+            keeper.stop(&mut self.drive)?;
+        }
+        Ok(self.drive.now())
     }
 
     /// The drive.
-    pub fn drive(&self) -> &Drive<O, InMemory> {
+    pub fn drive(&self) -> &Stored {
         &self.drive
     }
 
     /// The same, to shut it down.
-    pub fn drive_mut(&mut self) -> &mut Drive<O, InMemory> {
+    pub fn drive_mut(&mut self) -> &mut Stored {
         &mut self.drive
     }
 
@@ -159,7 +180,10 @@ impl<O: Observer> Engine<O> {
             RequestKind::Read => add(HostOp::Read, from, end, most),
             RequestKind::Write(_) => add(HostOp::Write, from, end, most),
             // Zeros that are to be durable are written, since a TRIM has no forced unit access.
-            RequestKind::WriteZeroes { allocate } if allocate || fua => add(HostOp::Write, from, end, most),
+            // So are those of a drive that may keep what is trimmed, as it does where parity covers it.
+            RequestKind::WriteZeroes { allocate } if allocate || fua || self.trim_keeps => {
+                add(HostOp::Write, from, end, most);
+            }
             RequestKind::Trim => add(HostOp::Trim, from, end, u64::from(u32::MAX)),
             RequestKind::WriteZeroes { .. } => {
                 // A trimmed unit reads as zeros; what is not a whole unit is written.
@@ -197,6 +221,9 @@ impl<O: Observer> Engine<O> {
             }
             _ => &[],
         };
+        if let Some(keeper) = &mut self.keeper {
+            keeper.command(at, wanted, &command);
+        }
         if let Some(log) = &mut self.log {
             log(&Event::Submitted { at, wanted, command });
         }
@@ -206,7 +233,7 @@ impl<O: Observer> Engine<O> {
 
     /// Let the drive do what is due by `until`, up to the first completion. Returns how many timers fired.
     fn fire(&mut self, until: SimTime) -> u64 {
-        let Engine { drive, open, free, ended, log, .. } = self;
+        let Engine { drive, open, free, ended, log, uncommitted, keeper, .. } = self;
         drive.advance_to_completion(until, u64::MAX, &mut |c| {
             if let Some(log) = log {
                 log(&Event::Completed(c));
@@ -226,15 +253,25 @@ impl<O: Observer> Engine<O> {
             if o.left == 0
                 && let Some(Open { client, request, data, error, taken, .. }) = open[slot].take()
             {
+                *uncommitted |= keeper.is_some() && request.kind != RequestKind::Read;
                 ended.push_back(Ended { client, request, data, error, times: [taken, c.completed] });
                 free.push(slot as u32);
             }
         })
     }
 
-    /// A request that has ended, the first first.
-    pub fn next_ended(&mut self) -> Option<Ended> {
-        self.ended.pop_front()
+    /// A request that has ended, the first first. What it has changed is in the store by then.
+    ///
+    /// # Errors
+    /// The store cannot be written. The request has no answer then.
+    pub fn next_ended(&mut self) -> Result<Option<Ended>, StoreError> {
+        if let Some(keeper) = &mut self.keeper
+            && (self.uncommitted || keeper.is_due(&self.drive))
+        {
+            keeper.commit(&mut self.drive)?;
+            self.uncommitted = false;
+        }
+        Ok(self.ended.pop_front())
     }
 }
 

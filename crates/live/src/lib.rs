@@ -5,7 +5,9 @@
 //! - [`fuse`]: the drive as a file, and [`port`]: how such front ends reach the server's thread.
 //! - [`listen`]: where clients connect.
 //! - [`server`]: one thread that owns a drive and its sockets; the only user of [`clock`].
+//! - [`floor`]: what a round trip takes on this machine without a drive.
 //! - [`control`]: questions to a running server, by HTTP.
+//! - [`store`]: the drive's data and the controller's state in files.
 //! - [`lateness`]: how late completions reach their clients.
 //!
 //! The drive does what is due at its own time, however late the thread is, so lateness bends no result of the model: it is
@@ -14,6 +16,7 @@
 pub mod clock;
 pub mod control;
 pub mod engine;
+pub mod floor;
 #[cfg(target_os = "linux")]
 pub mod fuse;
 pub mod lateness;
@@ -21,6 +24,7 @@ pub mod listen;
 pub mod nbd;
 pub mod port;
 pub mod server;
+pub mod store;
 
 pub use control::{Answer, Asked, Control, ControlAddress};
 pub use engine::{Ended, Engine, Event};
@@ -29,3 +33,4 @@ pub use listen::{Address, ListenError, Listener};
 pub use nbd::Export;
 pub use port::Port;
 pub use server::{ServeOptions, Served, Server};
+pub use store::{Keeper, Kept, StoreError, StoreHeader};

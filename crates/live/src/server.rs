@@ -13,7 +13,6 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::Duration;
-use tailcut_core::device::Observer;
 use tailcut_units::SimTime;
 
 /// The most connections at once. Further clients wait until one leaves.
@@ -65,8 +64,8 @@ struct Connection {
 }
 
 /// A drive, its sockets and its clients.
-pub struct Server<O: Observer = ()> {
-    engine: Engine<O>,
+pub struct Server {
+    engine: Engine,
     clock: Clock,
     listeners: Vec<Listener>,
     connections: Vec<Option<Connection>>,
@@ -80,9 +79,9 @@ pub struct Server<O: Observer = ()> {
     next_asked: u64,
 }
 
-impl<O: Observer> Server<O> {
+impl Server {
     /// A server of a drive at its present time.
-    pub fn new(engine: Engine<O>, listeners: Vec<Listener>, options: ServeOptions) -> Server<O> {
+    pub fn new(engine: Engine, listeners: Vec<Listener>, options: ServeOptions) -> Server {
         let clock = Clock::starting(engine.drive().now(), options.speed);
         Server {
             engine,
@@ -120,12 +119,12 @@ impl<O: Observer> Server<O> {
     }
 
     /// The engine.
-    pub fn engine(&self) -> &Engine<O> {
+    pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
     /// The same, after the server has stopped.
-    pub fn engine_mut(&mut self) -> &mut Engine<O> {
+    pub fn engine_mut(&mut self) -> &mut Engine {
         &mut self.engine
     }
 
@@ -137,8 +136,8 @@ impl<O: Observer> Server<O> {
     /// Serve until `stop` says so; `each` is called after every wake-up.
     ///
     /// # Errors
-    /// The operating system refuses to wait for the sockets.
-    pub fn run(&mut self, stop: &dyn Fn() -> bool, each: &mut dyn FnMut(&mut Server<O>)) -> io::Result<()> {
+    /// The operating system refuses to wait for the sockets, or the store of the drive cannot be written.
+    pub fn run(&mut self, stop: &dyn Fn() -> bool, each: &mut dyn FnMut(&mut Server)) -> io::Result<()> {
         // Without it a sleep of some microseconds takes 50 longer. An error costs lateness, which is measured.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
         while !stop() {
@@ -155,7 +154,7 @@ impl<O: Observer> Server<O> {
 
     /// Do what is due, then sleep until something is.
     fn step(&mut self) -> io::Result<()> {
-        self.work();
+        self.work()?;
         let ready = self.wait()?;
         for place in ready {
             self.read(place);
@@ -168,12 +167,12 @@ impl<O: Observer> Server<O> {
     }
 
     /// Let the drive do what is due by now, and answer what has ended.
-    fn work(&mut self) {
+    fn work(&mut self) -> io::Result<()> {
         loop {
             let now = self.clock.now();
             self.engine.advance(now);
             let mut any = false;
-            while let Some(ended) = self.engine.next_ended() {
+            while let Some(ended) = self.engine.next_ended().map_err(io::Error::other)? {
                 any = true;
                 self.lateness.count(self.clock.wall_ns(now.0 - ended.times[1].0));
                 self.answer(ended);
@@ -185,6 +184,7 @@ impl<O: Observer> Server<O> {
         for place in 0..self.connections.len() {
             self.write(place);
         }
+        Ok(())
     }
 
     fn answer(&mut self, ended: Ended) {

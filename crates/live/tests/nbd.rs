@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use tailcut_core::device::InMemory;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::drive::Drive;
-use tailcut_live::{Address, Engine, Export, Listener, ServeOptions, Served, Server};
+use tailcut_core::medium::Bytes;
+use tailcut_live::{Address, Engine, Export, Kept, Listener, ServeOptions, Served, Server};
 use tailcut_testkit::nbd::*;
 use tailcut_testkit::small_drive;
 use tailcut_units::Stream;
@@ -26,7 +26,7 @@ impl Running {
     fn of(config: &DeviceConfig) -> Running {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("socket");
-        let drive = Drive::with_medium(config, 1, (), InMemory::new()).unwrap();
+        let drive = Drive::with_medium(config, 1, (), Bytes::over(Kept::Memory(Box::default()))).unwrap();
         let bytes = drive.host_bytes();
         let listener = Listener::bind(&Address::Unix(path.clone()), false).unwrap();
         let stop = Arc::new(AtomicBool::new(false));

@@ -132,12 +132,12 @@ impl Data {
         let kinds = kinds.filter(|kind| schemes.iter().any(|scheme| scheme.of.contains_key(kind))).collect();
         Data { kinds, schemes }
     }
+}
 
-    /// As JSON that can stand in a script element: no character of it ends the element.
-    pub fn script(&self) -> String {
-        let text = serde_json::to_string(self).expect("only string keys");
-        text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
-    }
+/// As JSON that can stand in a script element: no character of it ends the element.
+pub(crate) fn script(data: &impl Serialize) -> String {
+    let text = serde_json::to_string(data).expect("no map with other keys than texts and numbers");
+    text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
 /// The schemes of all runs: name, run, and number in the run. Names are unique.

@@ -35,6 +35,14 @@ pub enum PageError {
         /// The most bytes of a page.
         most: usize,
     },
+    /// The folder of a sweep cannot be read.
+    #[error("{}: {what}", path.display())]
+    Sweep {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
     /// The runs have nothing of what a figure shows.
     #[error("there is no such figure: {0}")]
     Nothing(String),

@@ -2,7 +2,7 @@
 //! spreadsheets.
 //!
 //! Reading order: [`run`] is what a page is made of, from a run's folder or from memory; [`page`] makes the page from it;
-//! [`data`] is what the script of the page draws. [`figure`] draws single figures, [`table`] writes tables, and
+//! [`data`] is what the script of the page draws. [`sweep`] makes the page of a sweep. [`figure`] draws single figures, [`table`] writes tables, and
 //! [`output`] writes the files.
 
 pub mod curve;
@@ -12,6 +12,7 @@ pub mod figure;
 pub mod output;
 pub mod page;
 pub mod run;
+pub mod sweep;
 pub mod table;
 
 mod rows;

@@ -1,6 +1,6 @@
 //! The page.
 
-use crate::data::{Data, Detail};
+use crate::data::{Data, Detail, script};
 use crate::error::PageError;
 use crate::output::MARK;
 use crate::rows::{self, ConfigRow, Results, Slowest};
@@ -32,7 +32,7 @@ pub fn page(runs: &[Run]) -> Result<String, PageError> {
 }
 
 /// The script of the charts. The crate gives it with another one, which sets formulas and is not needed.
-fn plotly_script() -> String {
+pub(crate) fn plotly_script() -> String {
     let both = Plot::offline_js_sources();
     let end = both.find("</script>").unwrap_or(both.len());
     let begin = both[..end].find('>').map_or(0, |at| at + 1);
@@ -76,9 +76,9 @@ impl Page<'_> {
             mark: MARK,
             version: env!("CARGO_PKG_VERSION"),
             style: include_str!("../templates/page.css"),
-            script: include_str!("../templates/page.js"),
+            script: concat!(include_str!("../templates/common.js"), include_str!("../templates/page.js")),
             plotly,
-            data: Data::new(runs, detail).script(),
+            data: script(&Data::new(runs, detail)),
             heads: runs.iter().map(head).collect(),
             results: rows::results(runs),
             percentiles: rows::PERCENTILES.iter().map(|p| format!("p{p}")).collect(),

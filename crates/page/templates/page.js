@@ -1,109 +1,14 @@
 "use strict";
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const $ = (id) => document.getElementById(id);
+  const {
+    data, $, theme, isLight, isPrinting, colour, faint, dashes, patterns, plain, short, time, decades, layout, legendBelow,
+    title, figure, redraw, start,
+  } = common;
   const titles = { read: "Reads", write: "Writes", trim: "Trims", flush: "Flushes" };
 
-  // Colours that people with any common colour blindness can tell apart, on light and on dark paper.
-  // Lines also differ by their dashes, and bars by their patterns.
-  const palettes = {
-    light: {
-      series: ["#0072b2", "#d55e00", "#00805d", "#aa3377", "#9a7000", "#3a9bdc", "#606060", "#8b4513"],
-      page: "#ffffff", text: "#1f2328", line: "#d1d9e0",
-    },
-    dark: {
-      series: ["#58a6ff", "#ff9e4a", "#3fc98f", "#e07bc0", "#e6c229", "#9ad8ff", "#b0b0b0", "#d2a679"],
-      page: "#0d1117", text: "#e6edf3", line: "#3d444d",
-    },
-  };
-  const dashes = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
-  const patterns = ["", "/", ".", "\\", "x", "-", "+", "|"];
-  const systemDark = matchMedia("(prefers-color-scheme: dark)");
-  let printing = matchMedia("print").matches;
-  const theme = () => {
-    const chosen = document.documentElement.dataset.theme;
-    const dark = chosen === "dark" || (chosen === "auto" && systemDark.matches);
-    return dark && !printing ? palettes.dark : palettes.light;
-  };
-  const colour = (i) => theme().series[i % 8];
-  const faint = (hex) => hex + "38";
-
-  // The chart library reads tags in its texts: names from users must not have any.
-  const plain = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
-  const short = (text, most) => plain(text.length > most ? text.slice(0, most - 1) + "…" : text);
-
-  const time = (ns) => {
-    const units = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
-    const [unit, scale] = units.find(([, scale]) => ns >= 0.9995 * scale) ?? units[3];
-    return `${Number((ns / scale).toPrecision(3))} ${unit}`;
-  };
-  // Ticks between two latencies: at powers of ten, and where these are few at 2 and 5 times them, or at every whole one.
-  const decades = (low, high) => {
-    const span = Math.log10(high / low);
-    const steps = span > 2.5 ? [1] : span > 0.7 ? [1, 2, 5] : [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9];
-    const ticks = [];
-    for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++) {
-      ticks.push(...steps.map((step) => step * 10 ** e));
-    }
-    return { tickvals: ticks, ticktext: ticks.map(time) };
-  };
   const level = (above) => (above === 0 ? "all" : `p${above}`);
 
   const shown = new Set(data.schemes.map((_, i) => i));
-
-  const layout = (more) => {
-    const { page, text, line } = theme();
-    const axis = { gridcolor: line, linecolor: line, zerolinecolor: line, automargin: true };
-    const out = {
-      paper_bgcolor: page, plot_bgcolor: page,
-      font: { color: text, family: "system-ui, sans-serif", size: 13 },
-      margin: { l: 60, r: 16, t: 44, b: 50 },
-      hoverlabel: { namelength: -1 },
-      ...more,
-    };
-    for (const key of Object.keys(out)) {
-      if (/^[xy]axis\d*$/.test(key)) out[key] = { ...axis, ...out[key] };
-    }
-    return out;
-  };
-  // A legend below a figure of this height without it, and room for so many rows as the names take.
-  const legendBelow = (width, height, axis, names) => {
-    const wide = 55 + 7 * Math.max(...names.map((name) => name.length), 1);
-    const rows = Math.ceil(names.length / Math.max(1, Math.floor((width - 80) / wide)));
-    return {
-      width, height: height + axis + 20 * rows,
-      margin: { l: 60, r: 16, t: 44, b: axis + 20 * rows },
-      legend: {
-        orientation: "h", yref: "container", y: 0, yanchor: "bottom", traceorder: "normal", font: { size: 12 },
-        entrywidth: wide - 45, entrywidthmode: "pixels",
-      },
-    };
-  };
-  const title = (text) => ({ text, x: 0, xref: "paper", xanchor: "left", font: { size: 15 } });
-
-  // Width of the text on A4 and Letter, px.
-  const PAPER = 690;
-
-  // A figure that draws itself again when colours or choices change.
-  const figures = [];
-  const figure = (parent, id, label, make) => {
-    const div = document.createElement("div");
-    div.id = id;
-    div.setAttribute("role", "img");
-    parent.append(div);
-    const draw = () => {
-      // Paper is narrower than most windows.
-      const { traces, layout, describe } = make(printing ? PAPER : Math.max(div.clientWidth, 280));
-      div.setAttribute("aria-label", describe ?? label);
-      div.style.height = `${layout.height}px`;
-      const config = { displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
-      return Plotly.react(div, traces, layout, config).then(() => {
-        div.dataset.rendered = String(traces.length);
-      });
-    };
-    figures.push({ div, draw });
-    return draw;
-  };
 
   const ccdf = (kind) => (width) => {
     const traces = [];
@@ -189,7 +94,7 @@
         marker: {
           color: colour(i), line: { color: theme().page, width: 0.5 },
           // On paper a pattern takes a hundred times the space of its bar; the bars are in the order of the legend.
-          pattern: { shape: printing ? "" : patterns[Math.floor(i / 8) * 2 + (i % 2)], fillmode: "overlay", solidity: 0.22, size: 8, fgcolor: theme().page },
+          pattern: { shape: isPrinting() ? "" : patterns[Math.floor(i / 8) * 2 + (i % 2)], fillmode: "overlay", solidity: 0.22, size: 8, fgcolor: theme().page },
         },
         text: bars.map((bar, k) => {
           const share = bar.mean > 0 ? ((100 * ns[k]) / bar.mean).toFixed(1) : 0;
@@ -250,7 +155,7 @@
       const powers = Array.from({ length: most + 1 }, (_, e) => e);
       traces.push({
         type: "heatmap", name: "requests", x: edges, y: bounds, z, zmin: 0, zmax: most,
-        colorscale: "Cividis", reversescale: theme() === palettes.light, hoverongaps: false,
+        colorscale: "Cividis", reversescale: isLight(), hoverongaps: false,
         text: counts.map((row, r) => row.map((n) => n === null ? ""
           : `${n} requests<br>${time(of.bounds[r])} to ${time(of.bounds[r + 1])}`)),
         hovertemplate: `%{text}<br>at %{x:.4g} ${unit}<extra></extra>`,
@@ -304,8 +209,6 @@
     };
   };
 
-  const redraw = (only) => Promise.all(figures.filter(({ div }) => !only || only.test(div.id)).map(({ draw }) => draw()));
-
   for (const kind of data.kinds) {
     figure($("ccdf"), `ccdf-${kind}`, `Distribution of the latencies of ${titles[kind]}`, ccdf(kind));
     if (data.schemes.some((scheme) => (scheme.of[kind]?.blame.length ?? 0) > 0)) {
@@ -343,30 +246,8 @@
     swatch.style.borderTopStyle = ["solid", "dashed", "dotted", "dashed", "dashed", "dashed"][i % 6];
   });
 
-  const all = () => {
-    swatches();
-    return redraw();
-  };
-  $("theme").value = document.documentElement.dataset.theme;
-  $("theme").addEventListener("change", (event) => {
-    document.documentElement.dataset.theme = event.target.value;
-    all();
-  });
-  systemDark.addEventListener("change", all);
   $("blame-as").addEventListener("change", () => redraw(/^blame-/));
   $("time-scheme").addEventListener("change", () => redraw(/^heat-/));
   $("time-kind").addEventListener("change", () => redraw(/^heat-/));
-  let soon;
-  addEventListener("resize", () => {
-    clearTimeout(soon);
-    if (!printing) soon = setTimeout(() => redraw(), 150);
-  });
-  const paper = (begins) => {
-    printing = begins;
-    all();
-  };
-  addEventListener("beforeprint", () => paper(true));
-  addEventListener("afterprint", () => paper(false));
-
-  all().then(() => { document.documentElement.dataset.drawn = String(figures.length); });
+  start(swatches);
 })();

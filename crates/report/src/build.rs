@@ -54,6 +54,7 @@ impl Scheme {
             erase_pulses: counters.erase_pulses,
             page_senses: counters.page_senses,
             pe_cycles: counters.pe_cycles,
+            slc: counters.slc,
             channel: counters.channel,
             utilisation: counters.utilisation,
             energy_mj: counters.energy_mj,

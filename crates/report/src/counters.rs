@@ -6,7 +6,7 @@ use crate::faults::Faults;
 use crate::ordered::Ordered;
 use crate::senses::PageSenses;
 use crate::summary::{
-    Channel, Gc, Load, Operations, PeCycles, Precondition, Suspends, Utilisation, WriteStall,
+    Channel, Gc, Load, Operations, PeCycles, Precondition, SlcUse, Suspends, Utilisation, WriteStall,
 };
 
 /// Counters of the device over the measurement.
@@ -35,6 +35,8 @@ pub struct DeviceCounters {
     pub page_senses: Option<PageSenses>,
     /// Program/erase cycles of the blocks at the end.
     pub pe_cycles: Option<PeCycles>,
+    /// The SLC region; `None` on a drive without one.
+    pub slc: Option<SlcUse>,
     /// Shares of the channels' time by use.
     pub channel: Option<Channel>,
     /// Shares of the measured time in which the parts of the drive were in use.

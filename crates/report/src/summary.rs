@@ -182,6 +182,9 @@ pub struct Scheme {
     /// Program/erase cycles of the blocks at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pe_cycles: Option<PeCycles>,
+    /// The SLC region; absent on a drive without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc: Option<SlcUse>,
     /// Shares of the channels' time by use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<Channel>,
@@ -610,6 +613,21 @@ pub struct PeCycles {
     pub mean: f64,
     /// Maximum over all blocks.
     pub max: u64,
+}
+
+/// What an SLC region took and gave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SlcUse {
+    /// Mapping units programmed there for the host.
+    pub host_units: u64,
+    /// Mapping units that folds programmed into other blocks.
+    pub folded_units: u64,
+    /// Flash reads of folds.
+    pub fold_reads: u64,
+    /// Blocks of the region erased.
+    pub erases: u64,
+    /// Erases of its blocks since the drive was made.
+    pub pe_cycles: PeCycles,
 }
 
 /// Shares of the channels' time; they add up to 1.

@@ -105,7 +105,7 @@ const NAMES: &str = "iops, waf, erases, erases_per_gib, parity_share, suspends_p
      erase.pulse_time, erase.pulses, erase.incomplete, erase.full_voltage, erase.wear, channel.useful, channel.uncorrectable, \
      channel.ecc_wait, channel.wasted, channel.idle, use.dies, use.planes, use.channels, use.link, pages.again, pages.retries, pages.accuracy, pages.needless, \
      pages.missed, pages.caught, pages.given_up, blocks.pulse_time, blocks.pulses, blocks.share_1 (2, ...), \
-     blocks.incomplete, blocks.distance, blocks.life, blocks.first_percent, avoids.programs, avoids.collection, avoids.wear, avoids.exactly, at_once.users, at_once.collection, programs.user (gc, parity, wear, refresh, pad, metadata), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress, and [job.NAME.]read (write, trim, flush) followed by .mean, .min, .max, .p99.9, \
+     blocks.incomplete, blocks.distance, blocks.life, blocks.first_percent, avoids.programs, avoids.collection, avoids.wear, avoids.exactly, at_once.users, at_once.collection, programs.user (gc, parity, wear, refresh, fold, pad, metadata), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress, and [job.NAME.]read (write, trim, flush) followed by .mean, .min, .max, .p99.9, \
      .iops, .bw or .failed";
 
 /// The figure of this name.
@@ -152,7 +152,7 @@ impl Measure {
         }
         let class = text
             .strip_prefix("programs.")
-            .filter(|c| ["user", "gc", "parity", "wear", "refresh", "pad", "metadata"].contains(c));
+            .filter(|c| ["user", "gc", "parity", "wear", "refresh", "fold", "pad", "metadata"].contains(c));
         let whole = whole.or(class.map(|c| Measure::Programs(c.to_string())));
         if let Some(measure) = whole {
             return Ok(measure);

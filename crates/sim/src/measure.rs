@@ -85,6 +85,8 @@ pub struct RunOutcome {
     pub refreshes: bool,
     /// Mean and maximum of the program/erase cycles at the end.
     pub wear: (f64, u32),
+    /// The same for the SLC region, of erases alone; `None` without one.
+    pub slc_wear: Option<(f64, u32)>,
     /// What pulses have made of the blocks, at the end; `None` if erases take the configured loops.
     pub pulse_wear: Option<PulseWear>,
     /// Whether pages have raw bit errors.
@@ -248,6 +250,7 @@ pub fn measure<'a, S: Source, O: Observer>(
         levels_erases: device.as_page().is_some_and(Device::levels_erases),
         refreshes: device.as_page().is_some_and(Device::refreshes),
         wear: device.wear(),
+        slc_wear: device.as_page().and_then(Device::slc_wear),
         pulse_wear: device.pulse_wear(),
         has_errors: dimensions.has_errors,
         suspension_wear: device.suspension_wear(),

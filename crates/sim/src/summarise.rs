@@ -11,8 +11,8 @@ use tailcut_report::erases::ErasePulses;
 use tailcut_report::faults::{FaultBlocks, Faults, MOST_LOST};
 use tailcut_report::senses::PageSenses;
 use tailcut_report::summary::{
-    Channel, Gc, GcGroup, Load, Operations, PeCycles, Precondition, Scheme, Suspends, Use, Utilisation,
-    WriteStall,
+    Channel, Gc, GcGroup, Load, Operations, PeCycles, Precondition, Scheme, SlcUse, Suspends, Use,
+    Utilisation, WriteStall,
 };
 use tailcut_report::{DeviceCounters, Ordered, SchemeFacts};
 use tailcut_units::{HostOp, Occupant, Status};
@@ -66,6 +66,9 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
     if o.refreshes {
         programs.push(("refresh", c.programs_refresh));
     }
+    if o.slc_wear.is_some() {
+        programs.push(("fold", c.programs_fold));
+    }
     programs.push(("pad", c.programs_pad));
     if c.programs_metadata > 0 {
         programs.push(("metadata", c.programs_metadata));
@@ -107,6 +110,13 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
         }),
         erases: Some(c.erases * u64::from(o.blocks_per_extent) - c.blocks_spared),
         pe_cycles: Some(PeCycles { mean, max: u64::from(max) }),
+        slc: o.slc_wear.map(|(mean, max)| SlcUse {
+            host_units: c.slc_programs,
+            folded_units: c.programs_fold,
+            fold_reads: c.fold_reads,
+            erases: c.slc_erases * u64::from(o.blocks_per_extent),
+            pe_cycles: PeCycles { mean, max: u64::from(max) },
+        }),
         erase_pulses: erase_pulses(o),
         page_senses: o.has_errors.then(|| page_senses(&o.flash.senses)),
         suspends: suspends(o),

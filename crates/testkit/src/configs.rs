@@ -12,10 +12,26 @@ use tailcut_core::nand::config::{
 };
 use tailcut_core::nand::erase::config::{EraseConfig, Reading};
 use tailcut_core::nand::errors::config::ErrorsConfig;
+use tailcut_core::nand::slc::SlcConfig;
 use tailcut_core::pblk::config::PblkConfig;
 use tailcut_core::policy::*;
 use tailcut_units::Span;
 use tailcut_units::quantity::Level;
+
+/// The small drive with an SLC region of four more blocks in each plane, of eight pages each.
+pub fn slc_drive() -> DeviceConfig {
+    let mut c = small_drive();
+    c.geometry.blocks += 4;
+    c.slc = Some(SlcConfig {
+        blocks: 4,
+        read: Span(25_000),
+        program: Span(100_000),
+        erase: Span(1_500_000),
+        fold_idle: Span(5_000_000),
+        fold_below: 0.0,
+    });
+    c
+}
 
 /// Two channels of two dies of two planes, 32 blocks of 16 pages of 8 KiB a plane, 4 KiB
 /// mapping units. Every time is a different number, so that a test notices a wrong one.
@@ -137,6 +153,7 @@ pub fn small_drive() -> DeviceConfig {
         },
         erase: Some(erase_table()),
         errors: None,
+        slc: None,
         faults: Default::default(),
         fault: Vec::new(),
     }

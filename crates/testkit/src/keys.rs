@@ -85,6 +85,8 @@ macro_rules! errors {
 }
 const ERRORS: &str = "{ model = 'fitted', iteration = '1us', decode_unit = 'codeword', retry_place = 'back', boundaries = [2], step = '0.05%', block_spread = 0.1, layer_spread = 0.1, layers = 4, page_spread = 0.1, codeword_spread = 0.1, shift_block_spread = 0.1, shift_layer_spread = 0.1, shift_boundary_spread = 0.1 }";
 const OLD: &[(&str, &str)] = errors!(("policy.read_retry", "'swift-read'"));
+const SLC: &str =
+    "{ blocks = 2, read = '20us', program = '120us', erase = '2ms', fold_idle = '1ms', fold_below = '50%' }";
 /// A drive whose data are old enough to be refreshed.
 const REFRESHES: &[(&str, &str)] = errors!(("policy.background", "'refresh'"));
 const AERO: &[(&str, &str)] = &[("policy.erase_scheme", "'aero'")];
@@ -284,6 +286,12 @@ const CHANGES: &[Change] = &[
     ("faults.rebuild_rate", "'2MB/s'", DEAD_PLANE),
     ("age.retention_from", "'17d'", OLD),
     ("age.law", "'log-uniform'", OLD),
+    ("slc.blocks", "4", &[]),
+    ("slc.read", "'9us'", &[]),
+    ("slc.program", "'300us'", &[]),
+    ("slc.erase", "'9ms'", &[]),
+    ("slc.fold_idle", "'900ms'", &[("slc.fold_below", "'0%'")]),
+    ("slc.fold_below", "'0%'", &[]),
     ("errors.model", "'power-law'", OLD),
     ("errors.iteration", "'2us'", OLD),
     (
@@ -468,7 +476,11 @@ fn bases() -> Vec<Table> {
     }
     out.push(queued);
     out.push(with(&first, &[("age.free", "'15%'")]));
-    out.push(with(&first, &[("host.write_link_rate", "'2GB/s'"), ("ftl.rated_cycles", "2000")]));
+    out.push(with(&first, &[("host.write_link_rate", "'2GB/s'")]));
+    // The table of erases has the cycles of blocks that wear.
+    let mut rated = with(&first, &[("ftl.rated_cycles", "2000")]);
+    rated.remove("erase");
+    out.push(rated);
     let past = [("age.pe_cycles", "3"), ("age.reads", "3"), ("age.retention", "'1s'")];
     let kinds = ["program", "erase", "read", "page"].map(|kind| (format!("faults.{kind}"), "'1%'"));
     let mut failing = with(&first, &past);
@@ -511,6 +523,7 @@ fn bases() -> Vec<Table> {
             &[("policy.read_retry", &format!("'{member}'")), (&threshold, "200")],
         ));
     }
+    out.push(with(&first, &[("slc", SLC)]));
     let wearing = with(&first, AERO);
     out.push(with(&wearing, &[("erase.defer_last_loop", "true")]));
     out.push(with(&wearing, &[("faults.worn", "60"), ("faults.correctable", "72")]));

@@ -23,7 +23,7 @@ mod traces;
 
 pub use amplification::Spare;
 pub use configs::{
-    cross_check_drive, drive_with_holes, erase_table, errors_table, parity_drive, small_drive,
+    cross_check_drive, drive_with_holes, erase_table, errors_table, parity_drive, slc_drive, small_drive,
 };
 pub use host::{Done, Host};
 pub use load::{arrivals, closed_loop};

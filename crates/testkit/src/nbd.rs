@@ -1,6 +1,6 @@
 //! A client of the NBD protocol that is independent of the server's code.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
@@ -88,19 +88,39 @@ impl Client {
     }
 
     fn take<const N: usize>(&mut self) -> [u8; N] {
+        self.try_take().unwrap()
+    }
+
+    fn try_take<const N: usize>(&mut self) -> io::Result<[u8; N]> {
         let mut bytes = [0; N];
-        self.stream.read_exact(&mut bytes).unwrap();
-        bytes
+        self.stream.read_exact(&mut bytes)?;
+        Ok(bytes)
     }
 
     fn bytes(&mut self, count: usize) -> Vec<u8> {
+        self.try_bytes(count).unwrap()
+    }
+
+    fn try_bytes(&mut self, count: usize) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; count];
-        self.stream.read_exact(&mut bytes).unwrap();
-        bytes
+        self.stream.read_exact(&mut bytes)?;
+        Ok(bytes)
     }
 
     /// Send a request. Returns its cookie.
     pub fn send(&mut self, kind: u16, flags: u16, offset: u64, length: u32, data: &[u8]) -> u64 {
+        self.try_send(kind, flags, offset, length, data).unwrap()
+    }
+
+    /// As [`Client::send`], to a server that may be gone.
+    pub fn try_send(
+        &mut self,
+        kind: u16,
+        flags: u16,
+        offset: u64,
+        length: u32,
+        data: &[u8],
+    ) -> io::Result<u64> {
         let cookie = self.next;
         self.next += 1;
         let mut out = 0x2560_9513_u32.to_be_bytes().to_vec();
@@ -110,28 +130,33 @@ impl Client {
         out.extend(offset.to_be_bytes());
         out.extend(length.to_be_bytes());
         out.extend(data);
-        self.stream.write_all(&out).unwrap();
-        cookie
+        self.stream.write_all(&out)?;
+        Ok(cookie)
     }
 
     /// Take the next answer; `length` gives the bytes that a simple reply to a read has.
     pub fn answer(&mut self, length: impl Fn(u64) -> usize) -> Answer {
-        let magic: [u8; 4] = self.take();
+        self.try_answer(length).unwrap()
+    }
+
+    /// As [`Client::answer`], of a server that may be gone.
+    pub fn try_answer(&mut self, length: impl Fn(u64) -> usize) -> io::Result<Answer> {
+        let magic: [u8; 4] = self.try_take()?;
         if magic == 0x6744_6698_u32.to_be_bytes() {
-            let rest: [u8; 12] = self.take();
+            let rest: [u8; 12] = self.try_take()?;
             let error = u32::from_be_bytes(rest[..4].try_into().unwrap());
             let cookie = u64::from_be_bytes(rest[4..].try_into().unwrap());
-            let data = if error == 0 { self.bytes(length(cookie)) } else { Vec::new() };
-            return Answer { cookie, error, data };
+            let data = if error == 0 { self.try_bytes(length(cookie))? } else { Vec::new() };
+            return Ok(Answer { cookie, error, data });
         }
         assert_eq!(magic, 0x668e_33ef_u32.to_be_bytes(), "the beginning of a reply");
         assert!(self.structured, "structured replies were not agreed");
-        let rest: [u8; 16] = self.take();
+        let rest: [u8; 16] = self.try_take()?;
         assert_eq!(rest[1] & 1, 1, "one chunk is the whole reply");
         let kind = u16::from_be_bytes(rest[2..4].try_into().unwrap());
         let cookie = u64::from_be_bytes(rest[4..12].try_into().unwrap());
-        let payload = self.bytes(u32::from_be_bytes(rest[12..16].try_into().unwrap()) as usize);
-        match kind {
+        let payload = self.try_bytes(u32::from_be_bytes(rest[12..16].try_into().unwrap()) as usize)?;
+        Ok(match kind {
             0 => Answer { cookie, error: 0, data: Vec::new() },
             1 => Answer { cookie, error: 0, data: payload[8..].to_vec() },
             32_769 => Answer {
@@ -140,7 +165,7 @@ impl Client {
                 data: Vec::new(),
             },
             other => panic!("an unexpected chunk {other}"),
-        }
+        })
     }
 
     /// Send a request and take its answer.

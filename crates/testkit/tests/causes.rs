@@ -10,10 +10,11 @@ use tailcut_core::address::{BusyUnit, Lpn};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{OpKind, Step, StepEvent};
 use tailcut_core::ftl::map::Place;
+use tailcut_core::nand::slc::SlcConfig;
 use tailcut_core::policy::background::{BackgroundConfig, scrub};
 use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_testkit::swarm::member;
-use tailcut_testkit::{Host, one_die, operations, parity_drive};
+use tailcut_testkit::{Host, one_die, operations, parity_drive, slc_drive};
 use tailcut_units::{Cause, HostOp, Ledger, Occupant, Span, Stream};
 
 /// Delay of the probing read after the grant of the operation, ns; within the operation's
@@ -111,6 +112,10 @@ fn spans(c: &DeviceConfig, e: &StepEvent) -> (u64, u64) {
     let command = c.channel.command.0;
     let of = |n: usize| e.page as usize % n;
     match e.kind {
+        OpKind::Read if e.page >= c.geometry.pages => {
+            let slc = c.slc.as_ref().expect("only blocks in SLC mode have such pages");
+            (command, command + slc.read.0 + transfer)
+        }
         OpKind::Read => (command, command + t.read[of(t.read.len())].0 + transfer),
         OpKind::Program => {
             let pulses = u64::from(t.program.pulses[of(t.program.pulses.len())]);
@@ -153,10 +158,17 @@ fn check(c: &DeviceConfig, occupants: &[Occupant]) {
 fn a_read_waits_for_the_rest_of_the_operation_before_it() {
     let of_stripes = Occupant::ParityProgram;
     // This controller has no metadata on flash; those of pblk are in the swarm.
-    let elsewhere = [of_stripes, Occupant::MetaProgram, Occupant::MetaRead];
+    let of_folds = [Occupant::FoldRead, Occupant::FoldProgram];
+    let elsewhere = [of_stripes, Occupant::MetaProgram, Occupant::MetaRead, of_folds[0], of_folds[1]];
     let others: Vec<Occupant> = Occupant::ALL.into_iter().filter(|o| !elsewhere.contains(o)).collect();
     check(&two_dies(), &others);
     check(&planes_with_parity(), &[of_stripes]);
+    let mut folds = two_dies();
+    folds.policy.background = member("none");
+    folds.geometry.blocks += 1;
+    folds.slc =
+        Some(SlcConfig { blocks: 1, fold_idle: Span(1_000_000), ..slc_drive().slc.expect("a region") });
+    check(&folds, &of_folds);
 }
 
 /// Tests that writes wait for a free block. All writes arrive at once and may go to either of

@@ -56,7 +56,7 @@ fn every_erase_takes_the_course_that_follows_from_its_blocks() {
     let mut all = Seen::default();
     for name in &EraseSchemeConfig::MEMBERS[1..] {
         let s = by_scheme.get(name).unwrap_or_else(|| panic!("no drive has {name}"));
-        assert!(s.blocks > 1000 && s.resumes > 500 && s.repeated_ns > 0 && s.deferred > 0, "{name}: {s:?}");
+        assert!(s.blocks > 1000 && s.resumes > 100 && s.repeated_ns > 0 && s.deferred > 0, "{name}: {s:?}");
         all.add(s);
     }
     assert!(all.joined > 20 && all.incomplete > 100 && all.full_voltage > 100, "{all:?}");

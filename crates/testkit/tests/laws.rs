@@ -379,7 +379,9 @@ fn channel_time_and_operations_are_conserved() {
             "seed {seed}: {of_gc} of {} GC reads",
             c.gc_reads
         );
-        let erases = if timed { c.erases * luns } else { 0 };
+        let of_folds = granted[Occupant::FoldRead as usize];
+        assert_eq!(of_folds, c.fold_reads, "seed {seed}: fold reads");
+        let erases = if timed { (c.erases + c.slc_erases) * luns } else { 0 };
         // Bad blocks and those in holes are not erased.
         let of_erases = granted[Occupant::Erase as usize];
         // An erase in two parts is one operation or two, of which the second may be deferred.
@@ -416,13 +418,18 @@ fn pages_of_a_block_are_programmed_in_order() {
         tried += 1;
         let device = observed(&case);
         let pages = case.config.geometry.pages;
-        let mut last: BTreeMap<(BusyUnit, bool), u32> = BTreeMap::new();
+        let in_slc = pages / case.config.timing.read.len() as u32;
+        let mut last: BTreeMap<(BusyUnit, bool, bool), u32> = BTreeMap::new();
         let programs = |e: &&StepEvent| e.step == Step::Array && is_program(e.occupant);
         for e in device.observer().iter().filter(programs) {
-            assert!(e.page < pages, "seed {}: {e:?}", case.seed);
-            if let Some(before) = last.insert((e.unit, e.occupant == Occupant::GcProgram), e.page) {
-                let next = e.page == before || e.page == before + 1 || (before == pages - 1 && e.page == 0);
-                assert!(next, "seed {}: page {} after {before}: {e:?}", case.seed, e.page);
+            // The pages of blocks in SLC mode have numbers of their own.
+            let slc = e.page >= pages && case.config.slc.is_some();
+            let (page, count) = if slc { (e.page - pages, in_slc) } else { (e.page, pages) };
+            assert!(page < count, "seed {}: {e:?}", case.seed);
+            let moved = Occupants::COLLECTION.has(e.occupant);
+            if let Some(before) = last.insert((e.unit, moved, slc), page) {
+                let next = page == before || page == before + 1 || (before == count - 1 && page == 0);
+                assert!(next, "seed {}: page {page} after {before}: {e:?}", case.seed);
             }
         }
     }

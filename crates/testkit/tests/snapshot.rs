@@ -3,12 +3,12 @@
 
 use tailcut_core::address::BusyUnit;
 use tailcut_core::device::config::DeviceConfig;
-use tailcut_core::device::{AgeReport, Device, Observer, SnapshotError, Step, StepEvent, aged_key};
+use tailcut_core::device::{AgeReport, Counters, Device, Observer, SnapshotError, Step, StepEvent, aged_key};
 use tailcut_core::ftl::config::BadBlocks;
 use tailcut_core::policy::gc_victim::GcVictimConfig;
 use tailcut_core::policy::placement::PlacementConfig;
 use tailcut_testkit::swarm::member;
-use tailcut_testkit::{Host, drive_with_holes, parity_drive, small_drive, use_restored};
+use tailcut_testkit::{Host, drive_with_holes, parity_drive, slc_drive, small_drive, use_restored};
 use tailcut_units::quantity::Level;
 use tailcut_units::{HostOp, Stream};
 
@@ -31,14 +31,21 @@ fn traffic<O: Observer>(host: &mut Host<O>, stream: &mut Stream, n: u32, mut at:
 
 #[test]
 fn a_run_goes_on_after_restoring_as_if_nothing_had_happened() {
-    let config = small_drive();
-    let mut whole = Host::new(&config);
+    goes_on_after_restoring(&small_drive());
+    let mut folds = slc_drive();
+    folds.slc.as_mut().expect("it has a region").fold_below = 0.5;
+    let counters = goes_on_after_restoring(&folds);
+    assert!(counters.slc_programs > 1_000 && counters.programs_fold > 100, "{counters:?}");
+}
+
+fn goes_on_after_restoring(config: &DeviceConfig) -> Counters {
+    let mut whole = Host::new(config);
     let mut stream = Stream::new(5, "snapshot", 0);
     let at = traffic(&mut whole, &mut stream, 4_000, 0);
     assert!(whole.device.outstanding() > 0, "the snapshot is taken with operations under way");
     let mut file = Vec::new();
-    whole.device.snapshot(&config, 1, &mut file).unwrap();
-    let device = Device::restore(&config, 1, (), &mut &file[..]).unwrap();
+    whole.device.snapshot(config, 1, &mut file).unwrap();
+    let device = Device::restore(config, 1, (), &mut &file[..]).unwrap();
     let mut restored = Host { device, done: whole.done.clone() };
     let mut again = stream.clone();
     traffic(&mut whole, &mut stream, 4_000, at);
@@ -48,6 +55,8 @@ fn a_run_goes_on_after_restoring_as_if_nothing_had_happened() {
     assert_eq!(whole.done.len(), restored.done.len());
     assert!(whole.done == restored.done, "completions differ after restoring");
     assert_eq!(whole.device.counters(), restored.device.counters());
+    whole.device.audit().unwrap();
+    whole.device.counters().clone()
 }
 
 /// Tests a snapshot in every stage of a suspension: stopping, suspending, suspended and

@@ -85,6 +85,8 @@ fn every_summary_of_the_swarm_fits_the_schema() {
         ".gc.for_wear",
         ".gc.parity_reads",
         ".gc.groups.mean",
+        ".slc.pe_cycles.mean",
+        ".programs.fold",
         ".programs.refresh",
         ".faults.media_error_commands",
         ".faults.read_only_reason",

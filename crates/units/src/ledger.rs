@@ -125,7 +125,7 @@ impl Cause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Vec<(u8, u64)>", try_from = "Vec<(u8, u64)>")]
 pub struct Ledger {
-    /// By cause. The length is a multiple of eight, so that adding takes whole vectors; what is beyond the causes is 0.
+    /// By cause. The length is a multiple of four, so that adding takes whole vectors; what is beyond the causes is 0.
     ns: [u64; Ledger::LANES],
 }
 
@@ -156,7 +156,7 @@ impl TryFrom<Vec<(u8, u64)>> for Ledger {
 }
 
 impl Ledger {
-    const LANES: usize = Cause::COUNT.next_multiple_of(8);
+    const LANES: usize = Cause::COUNT.next_multiple_of(4);
 
     /// An empty ledger.
     pub const fn new() -> Ledger {

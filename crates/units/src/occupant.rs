@@ -70,6 +70,10 @@ occupants! {
     MetaRead Read "meta_read" "a read of metadata";
     /// Idle-time work: scrubbing.
     Background Read "background" "idle-time work";
+    /// A read that folds pages out of the SLC region.
+    FoldRead Read "fold_read" "a read of a fold of the SLC region";
+    /// A program of what was read there.
+    FoldProgram Program "fold_program" "a program of a fold of the SLC region";
 }
 
 impl Occupant {
@@ -97,9 +101,14 @@ impl Occupants {
     pub const PROGRAMS: Occupants = Occupants::that(ArrayAct::Program);
     /// The kinds for which the array erases.
     pub const ERASES: Occupants = Occupants::that(ArrayAct::Erase);
-    /// The operations of garbage collection.
-    pub const COLLECTION: Occupants =
-        Occupants::of(&[Occupant::GcRead, Occupant::GcProgram, Occupant::Erase]);
+    /// The operations of garbage collection, and of folds, which are collections too.
+    pub const COLLECTION: Occupants = Occupants::of(&[
+        Occupant::GcRead,
+        Occupant::GcProgram,
+        Occupant::Erase,
+        Occupant::FoldRead,
+        Occupant::FoldProgram,
+    ]);
     /// Reads that a host command waits for.
     pub const HOST_READS: Occupants = Occupants::of(&[Occupant::UserRead, Occupant::RmwRead]);
     /// Programs of host data and of their parity.
@@ -263,8 +272,8 @@ mod tests {
             let expected: &[Occupants] = match kind {
                 Occupant::UserRead | Occupant::RmwRead => &[R, HOST_R],
                 Occupant::UserProgram | Occupant::ParityProgram => &[P, HOST_P],
-                Occupant::GcRead => &[R, GC],
-                Occupant::GcProgram => &[P, GC],
+                Occupant::GcRead | Occupant::FoldRead => &[R, GC],
+                Occupant::GcProgram | Occupant::FoldProgram => &[P, GC],
                 Occupant::Erase => &[E, GC],
                 Occupant::MetaProgram => &[P],
                 Occupant::MetaRead | Occupant::Background => &[R],

@@ -68,9 +68,8 @@ pub fn demo(args: &DemoArgs) -> Result<(), CliError> {
     };
     let plan = experiment.plan()?;
     terminal.text(&format!(
-        "The same requests on one small drive with two ways to order its work: `baseline`\n\
-         is first come, first served; `rps` serves host reads first. The drive is aged\n\
-         first, so that garbage collection runs as it does after months of use.\n\n{}",
+        "The same requests on one small drive, which is aged first, so that it collects\n\
+         garbage: `baseline` is first come, first served; `rps` serves host reads first.\n\n{}",
         plan_text(DEVICE, &experiment, &plan)
     ))?;
     catch_interrupts();

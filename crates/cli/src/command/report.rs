@@ -5,6 +5,7 @@ use crate::error::CliError;
 use crate::terminal::{Terminal, catch_interrupts, interrupted, print};
 use std::path::{Path, PathBuf};
 use tailcut_page::figure::{Choice, Figure, pdf};
+use tailcut_page::sweep::Sweep;
 use tailcut_page::table::{Table, csv, latex};
 use tailcut_page::{Run, output, page};
 
@@ -18,6 +19,9 @@ pub fn report(args: &ReportArgs) -> Result<(), CliError> {
         output::check(path)?;
     }
     catch_interrupts();
+    if let Some(dir) = args.dir.iter().find(|dir| Sweep::is_in(dir)) {
+        return of_sweep(args, dir, path);
+    }
     let runs = args.dir.iter().map(|dir| Run::read(dir, &interrupted)).collect::<Result<Vec<Run>, _>>()?;
     let made = match (args.figure, args.csv, args.latex) {
         (Some(figure), ..) => drawn(args, figure, path.as_deref(), &runs)?,
@@ -32,6 +36,21 @@ pub fn report(args: &ReportArgs) -> Result<(), CliError> {
         }
         None => print(&String::from_utf8_lossy(&made)),
     }
+}
+
+/// Make the page of a sweep.
+fn of_sweep(args: &ReportArgs, dir: &Path, path: Option<PathBuf>) -> Result<(), CliError> {
+    let refused = |what: &str| Err(CliError::Input(format!("{} is a sweep: {what}", dir.display())));
+    if args.dir.len() > 1 {
+        return refused("a page has one sweep, and no other folder");
+    }
+    if args.figure.is_some() || args.csv.is_some() || args.latex.is_some() {
+        return refused("it has a page, and its table is results.csv");
+    }
+    let page = Sweep::read(dir)?.page()?;
+    let path = path.unwrap_or_else(|| dir.join(PAGE));
+    output::write(&path, page.as_bytes())?;
+    Terminal::new(false).text(&format!("written to {}\n", path.display()))
 }
 
 /// Where the result goes; `None` for standard output.

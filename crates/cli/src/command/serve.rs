@@ -1,5 +1,6 @@
 //! `tailcut serve`: a modelled drive as a block device.
 
+mod floor;
 mod monitor;
 
 use self::monitor::Monitor;
@@ -10,9 +11,14 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tailcut_config::Resolved;
-use tailcut_core::device::{InMemory, Until};
+use tailcut_core::device::Until;
 use tailcut_core::drive::Drive;
+use tailcut_core::ftl::config::FtlKind;
+use tailcut_core::medium::Bytes;
+use tailcut_core::pblk::array::SECTOR;
+use tailcut_live::store::folder::{self, Stored};
 use tailcut_live::{Address, Answer, Asked, Control, Engine, Export, Listener, ServeOptions, Server};
+use tailcut_live::{Keeper, Kept, StoreHeader};
 use tailcut_report::tables;
 use tailcut_report::text::grouped;
 use tailcut_sim::MODEL_VERSION;
@@ -29,12 +35,18 @@ const PAGE: &str = include_str!("serve/page.html");
 /// `tailcut serve`.
 pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
     let terminal = Terminal::new(false);
-    let resolved = args.layers.resolve(&args.device, &[&args.scheme])?;
+    let (resolved, floor) = floor::lowered(args, args.layers.resolve(&args.device, &[&args.scheme])?)?;
+    if let Some(floor) = floor {
+        terminal.text(&floor)?;
+    }
     let config = &resolved.config;
     let problem = |p| CliError::Input(format!("scheme `{}`: {p}", args.scheme));
-    let mut drive = Drive::with_medium(config, args.seed, (), InMemory::new()).map_err(problem)?;
-    for warning in drive.warnings() {
-        terminal.warn(warning);
+    let bytes = <Drive>::host_bytes_of(config, args.seed).map_err(problem)?;
+    let found = args.store.as_deref().map(folder::header).transpose()?.flatten();
+    if found.is_some() && args.log.is_some() {
+        return Err(CliError::Input(
+            "--log: the drive of this store has a past that a log does not have".into(),
+        ));
     }
     // An address that cannot be used is told before the drive is aged.
     let (folders, sockets): (Vec<&Address>, Vec<&Address>) =
@@ -48,14 +60,18 @@ pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
     let control = args.control.as_ref().map(Control::listen).transpose();
     let control = control.map_err(|e| CliError::Input(format!("--control: {e}")))?;
     catch_interrupts();
-    let bytes = drive.host_bytes();
-    let unit = drive.dimensions().unit_bytes;
+    let unit = match config.ftl.kind {
+        FtlKind::Page => config.ftl.mapping_unit,
+        FtlKind::Pblk => SECTOR,
+    };
     let filled = if args.aged { (bytes as f64 * config.age.fill) as u64 / unit * unit } else { 0 };
     let log =
         args.log.as_deref().map(|path| begin_log(path, args, &resolved, (bytes, filled))).transpose()?;
-    if filled > 0 {
-        age(&mut drive, filled, terminal)?;
+    let (drive, keeper) = drive(args, &resolved, filled, found.as_ref(), terminal)?;
+    for warning in drive.warnings() {
+        terminal.warn(warning);
     }
+    let unit = drive.dimensions().unit_bytes;
     let export = Export {
         name: "tailcut".to_string(),
         description: format!("{}, {}, modelled by Tailcut", args.device, args.scheme),
@@ -78,6 +94,9 @@ pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
     let spin = std::thread::available_parallelism().is_ok_and(|n| n.get() >= CORES_TO_SPIN);
     let monitor = Monitor::new(&drive, log);
     let mut engine = Engine::new(drive);
+    if let Some(keeper) = keeper {
+        engine.kept_by(keeper);
+    }
     let told = monitor.clone();
     engine.logged(Box::new(move |event| told.note(event)));
     let options = ServeOptions { export, speed: args.speed, spin };
@@ -91,11 +110,55 @@ pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
             answer(asked, args, &monitor, server, &stopped);
         }
     });
-    ran.map_err(|e| CliError::Failed(format!("waiting for clients: {e}")))?;
+    ran.map_err(|e| CliError::Failed(format!("the server stops: {e}")))?;
     drop(mounted);
-    let at = server.engine_mut().stop();
+    let at = server.engine_mut().stop()?;
     terminal.text(&served_text(&server, &monitor, args))?;
     end_log(args, &monitor, at, terminal)
+}
+
+/// The drive to be served: a new one, or that of a store.
+fn drive(
+    args: &ServeArgs,
+    resolved: &Resolved,
+    filled: u64,
+    found: Option<&StoreHeader>,
+    terminal: Terminal,
+) -> Result<(Stored, Option<Keeper>), CliError> {
+    let (config, seed) = (&resolved.config, args.seed);
+    let make = |medium: Bytes<Kept>| -> Result<Stored, CliError> {
+        let problem = |p| CliError::Input(format!("scheme `{}`: {p}", args.scheme));
+        let mut drive = Drive::with_medium(config, seed, (), medium).map_err(problem)?;
+        if filled > 0 {
+            age(&mut drive, filled, terminal)?;
+        }
+        Ok(drive)
+    };
+    let Some(path) = &args.store else {
+        return Ok((make(Bytes::over(Kept::Memory(Box::default())))?, None));
+    };
+    let of = (args.device.as_str(), args.scheme.as_str(), seed);
+    let program = (env!("CARGO_PKG_VERSION"), MODEL_VERSION);
+    let header = StoreHeader::new(program, of, filled, resolved.toml.clone());
+    let Some(found) = found else {
+        let (drive, keeper) = folder::create(path, &header, config, make)?;
+        terminal.text(&format!("a new store in {}\n", path.display()))?;
+        return Ok((drive, Some(keeper)));
+    };
+    found.serves(&header).map_err(|e| CliError::Input(format!("{}: {e}", path.display())))?;
+    let opened = folder::open(path, config, seed)?;
+    terminal.text(&format!(
+        "the store in {}: {}\n",
+        path.display(),
+        match opened.stopped {
+            true => "its server was stopped".to_string(),
+            false => format!(
+                "its server was killed; {} commands were simulated again, and nothing that was answered is lost",
+                grouped(opened.replayed)
+            ),
+        }
+    ))?;
+    Ok((opened.drive, Some(opened.keeper)))
 }
 
 /// Mount the drive as a file.
@@ -204,7 +267,7 @@ fn metrics(args: &ServeArgs, monitor: &Monitor, server: &Server) -> String {
 }
 
 /// Fill the drive and overwrite it until it is steady.
-fn age(drive: &mut Drive<(), InMemory>, filled: u64, terminal: Terminal) -> Result<(), CliError> {
+fn age(drive: &mut Stored, filled: u64, terminal: Terminal) -> Result<(), CliError> {
     terminal.text("ages the drive\n")?;
     let unit = drive.dimensions().unit_bytes as u32;
     drive.fill(filled);

@@ -121,11 +121,14 @@ fn alike_or_each(experiment: &Experiment, of: impl Fn(&SchemeSpec) -> String) ->
 }
 
 fn capacity_text(c: &Capacity) -> String {
-    let Capacity { raw, bad, user, parity, reserved, spare } = *c;
-    let (with, less) = match parity {
+    let Capacity { raw, bad, slc, user, parity, reserved, spare } = *c;
+    let (mut with, less) = match parity {
         0 => (String::new(), ""),
         n => (format!(" + {} parity", human_bytes(n)), " - parity"),
     };
+    if slc > 0 {
+        with = format!(" + {} SLC region{with}", human_bytes(slc));
+    }
     let over = (raw - user - parity) as f64;
     format!(
         "{} raw = {} bad{with} + {} spare + {} user, {} of the spare reserved for writing on\n\

@@ -97,10 +97,29 @@ pub(super) fn raw_bytes(g: &GeometryConfig) -> u64 {
     u64::from(g.dies()) * u64::from(g.planes) * g.block_bytes() * u64::from(g.blocks)
 }
 
+/// Bytes of the blocks of the SLC region, if they held as much as others.
+pub(super) fn slc_bytes(c: &DeviceConfig) -> u64 {
+    let g = &c.geometry;
+    let blocks = c.slc.as_ref().map_or(0, |slc| slc.blocks.min(g.blocks));
+    u64::from(g.dies()) * u64::from(g.planes) * g.block_bytes() * u64::from(blocks)
+}
+
+/// The usable extents of each lane without those of the SLC region.
+pub(super) fn without_slc(c: &DeviceConfig, usable: Vec<u32>) -> Result<Vec<u32>, ConfigProblem> {
+    let Some(slc) = &c.slc else { return Ok(usable) };
+    let least = usable.iter().copied().min().unwrap_or(0);
+    if slc.blocks >= least {
+        let problem = format!("{}: a plane has {least} blocks that can be used", slc.blocks);
+        return refuse("slc.blocks", problem);
+    }
+    Ok(usable.into_iter().map(|count| count - slc.blocks).collect())
+}
+
 /// Mapping units of a drive if all lanes had as many usable extents as the lane that has the most.
 pub(super) fn most_units(c: &DeviceConfig, usable: &[u32]) -> u64 {
-    u64::from(usable.iter().copied().max().unwrap_or(0).max(1)) * usable.len() as u64 * extent_bytes(c)
-        / c.ftl.mapping_unit
+    let slc = c.slc.as_ref().map_or(0, |slc| u64::from(slc.blocks));
+    let extents = u64::from(usable.iter().copied().max().unwrap_or(0).max(1)) + slc;
+    extents * usable.len() as u64 * extent_bytes(c) / c.ftl.mapping_unit
 }
 
 fn extent_bytes(c: &DeviceConfig) -> u64 {
@@ -158,12 +177,13 @@ pub(super) fn most_stripes(
     (0..stripes.groups).map(of).collect()
 }
 
-/// Check that each lane has room for its share of the host's data beside the reserved extents.
+/// Check that each lane has room for its share of the host's data beside the reserved extents. `raw` is that of the
+/// drive, and that of the SLC region.
 pub(super) fn check_room(
     layout: &Layout,
     sizes: &[LaneSize],
     fill: &Fill,
-    raw: u64,
+    (raw, slc): (u64, u64),
     user: u64,
     capacity_key: &str,
     reserve: u32,
@@ -182,15 +202,17 @@ pub(super) fn check_room(
         return refuse(
             capacity_key,
             format!(
-                "no spare blocks left for collection: of {raw} bytes raw, {} bytes are lost to bad blocks and {reserved} bytes are reserved ({kept} extents of {extent} bytes in each of {} lanes), so the host can have less than {most} bytes, not {user}",
-                raw - usable,
+                "no spare blocks left for collection: of {raw} bytes raw, {} bytes are lost to bad blocks{} and {reserved} bytes are reserved ({kept} extents of {extent} bytes in each of {} lanes), so the host can have less than {most} bytes, not {user}",
+                raw - slc - usable,
+                if slc > 0 { format!(", {slc} bytes are the SLC region") } else { String::new() },
                 layout.lanes
             ),
         );
     }
     let filled = shares.iter().map(|&n| u64::from(n)).sum::<u64>();
     let parity = (filled - u64::from(layout.host_units)) * layout.unit_bytes;
-    Ok(Capacity { raw, bad: raw - usable, user, parity, reserved, spare: usable - user - parity })
+    let bad = raw - slc - usable;
+    Ok(Capacity { raw, bad, slc, user, parity, reserved, spare: usable - user - parity })
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::config::DeviceConfig;
 use crate::flash::setup::check_suspension;
 use crate::ftl::config::{BadBlocks, CopyMode, DieGeometry, ExtentKind};
 use crate::nand::config::BusyKind;
+use crate::nand::faults::config::{FaultKind, FaultsConfig};
 use crate::policy::PolicyConfig;
 use crate::policy::background::BackgroundConfig;
 use crate::policy::buffer::BufferConfig;
@@ -56,10 +57,35 @@ pub(super) fn check_values(c: &DeviceConfig) -> Result<(), ConfigProblem> {
         );
     }
     c.check_faults()?;
+    check_slc(c)?;
     c.check_erase()?;
     check_errors(c)?;
     c.age.check()?;
     check_scatter(c)
+}
+
+/// Check the SLC region, and that nothing else is asked for that cannot go with it.
+fn check_slc(c: &DeviceConfig) -> Result<(), ConfigProblem> {
+    let Some(slc) = &c.slc else { return Ok(()) };
+    slc.check(&c.timing, c.geometry.pages)?;
+    if !matches!(c.policy.redundancy, RedundancyConfig::None(_)) {
+        let problem = "parity protects units at the places of their stripe, and a region takes writes wherever it has room: set policy.redundancy to none, or leave the table out";
+        return refuse("slc", problem);
+    }
+    if c.ftl.gc.copy == CopyMode::Copyback {
+        let problem = "`copyback` moves pages inside a plane from block to block of one kind, and a fold changes the kind: take `controller`, or leave the table slc out";
+        return refuse("ftl.gc.copy", problem);
+    }
+    if c.ftl.bad_blocks == BadBlocks::Hole {
+        let problem = "extents with holes keep the numbers of their blocks, and the region takes the last good blocks of each plane: set ftl.bad_blocks to remap, or leave the table out";
+        return refuse("slc", problem);
+    }
+    let fails = c.faults != FaultsConfig::default();
+    if fails || c.fault.iter().any(|fault| fault.kind != FaultKind::Bad) {
+        let problem = "nothing fails in a region here, and this drive has faults: leave out either the table, or the faults";
+        return refuse("slc", problem);
+    }
+    Ok(())
 }
 
 /// Check the raw bit errors, and that nothing reacts to them where there are none.

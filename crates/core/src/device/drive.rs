@@ -11,6 +11,7 @@ use super::policies::{Fixed, Policies};
 use super::refresh::Refresh;
 use super::scrub::Scrub;
 use super::shape::Shape;
+use super::slc::Slc;
 use super::write::state::Writes;
 use crate::address::BusyUnit;
 use crate::config::DeviceConfig;
@@ -42,7 +43,7 @@ pub(super) const TIMER_WRITE_DONE: usize = 1;
 pub(super) const TIMER_READ_READY: usize = 2;
 pub(super) const TIMER_WRITE_READY: usize = 3;
 pub(super) const TIMER_REBUILT: usize = 4;
-/// Scrubbing and faults, whichever is due first. Both are rare, and a timer more would slow down all.
+/// Scrubbing, refreshing, folding and faults, whichever is due first. Both are rare, and a timer more would slow down all.
 pub(super) const TIMER_RARE: usize = 5;
 
 /// A drive and its state. See the module's documentation.
@@ -72,6 +73,8 @@ pub(super) struct State {
     pub scrub: Scrub,
     /// The state of refreshing.
     pub refresh: Refresh,
+    /// The SLC region.
+    pub slc: Slc,
     pub faults: FaultState,
     /// Work to be done at the end of the current event.
     pub deferred: Vec<Deferred>,
@@ -417,15 +420,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.flash.pass(SimTime(now));
     }
 
-    /// Set the timer of scrubbing, refreshing and faults after one of them has changed.
-    #[cold]
-    pub(super) fn set_rare_timer(&mut self) {
-        let s = &self.state;
-        let at = s.scrub.due_at.min(s.refresh.due_at).min(s.faults.due_at);
-        self.state.timers.set(TIMER_RARE, at);
-    }
-
-    /// Handle the timer of scrubbing, refreshing and faults.
+    /// Handle the timer of scrubbing, refreshing, folding and faults.
     #[cold]
     fn rare_timer(&mut self) {
         let now = self.state.now;
@@ -441,7 +436,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.state.faults.due_at = UNSET;
             self.fault_timer();
         }
-        self.set_rare_timer();
+        if self.state.slc.due_at <= now {
+            self.state.slc.due_at = UNSET;
+            let host_ops = self.flash.host_ops();
+            if self.shape.folds.is_some_and(|rule| self.state.may_fold(rule, host_ops)) {
+                (0..self.shape.layout.lanes).for_each(|lane| self.check_collection(lane));
+            }
+        }
+        self.state.set_rare_timer();
     }
 
     /// Do the work that the event deferred. Nothing else is half done at this point.
@@ -487,13 +489,20 @@ fn joins(c: &DeviceConfig) -> Joins {
         }
     };
     join(c.ftl.join_reads, &[Occupant::UserRead]);
-    join(c.ftl.gc.join_reads, &[Occupant::GcRead]);
-    join(c.ftl.join_programs, &[Occupant::UserProgram, Occupant::GcProgram]);
+    join(c.ftl.gc.join_reads, &[Occupant::GcRead, Occupant::FoldRead]);
+    join(c.ftl.join_programs, &[Occupant::UserProgram, Occupant::GcProgram, Occupant::FoldProgram]);
     join(c.ftl.extent == ExtentKind::Block && c.ftl.gc.erase_planes > 1, &[Occupant::Erase]);
     Joins { kinds, erase_planes: c.ftl.gc.erase_planes }
 }
 
 impl State {
+    /// Set the timer of scrubbing, refreshing, folding and faults after one of them has changed.
+    #[cold]
+    pub fn set_rare_timer(&mut self) {
+        let at = self.scrub.due_at.min(self.refresh.due_at).min(self.faults.due_at).min(self.slc.due_at);
+        self.timers.set(TIMER_RARE, at);
+    }
+
     fn new(shape: &Shape, limits: &Limits, fixed: &Fixed, policies: Policies) -> State {
         let lanes = shape.layout.lanes;
         let scrub = Scrub::new(policies.background.scrubbing(), lanes, shape.layout.extents());
@@ -509,6 +518,7 @@ impl State {
             parity: Parity::new(shape, limits, fixed.moves_stripes),
             scrub,
             refresh,
+            slc: Slc::new(shape),
             faults: FaultState::new(shape, limits.write_units),
             deferred: Vec::with_capacity((shape.units * (1 + lanes.min(2)) + lanes) as usize),
             counters: Counters::default(),

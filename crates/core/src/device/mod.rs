@@ -30,6 +30,7 @@ mod policies;
 mod refresh;
 mod scrub;
 mod shape;
+mod slc;
 mod snapshot;
 mod usage;
 mod work;
@@ -46,6 +47,7 @@ pub use crate::observer::{Change, Closing, Observer, RequestEvent, RequestStep, 
 pub use crate::observer::{QueueEvent, QueueStep, WriteEvent, WriteStep};
 pub use crate::problem::ConfigProblem;
 pub use drive::Device;
+pub(crate) use payload::over;
 
 pub use crate::snapshot::SnapshotError;
 pub use age::precondition::{UniformStart, aged_key};

@@ -15,7 +15,7 @@ use crate::medium::{Below, Kind, Medium, Oob, Size};
 use crate::nand::OpKind;
 use crate::observer::Observer;
 use std::ops::Range;
-use tailcut_units::{HostOp, Occupant, Status};
+use tailcut_units::{HostOp, Occupants, Status};
 
 /// Attach a medium to a drive, with its accumulators.
 pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -> M {
@@ -29,9 +29,18 @@ pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -
         unit_bytes: l.unit_bytes as u32,
         slots: state.write.buffer.slots(),
         requests: shape.host.queue_depth,
+        transfer: shape.host.max_transfer,
     });
     medium.set_accumulators(2 * jobs + rebuilds + state.parity.mends.capacity());
     medium
+}
+
+/// The same drive over another medium, which is attached to it.
+pub(crate) fn over<O: Observer, M: Medium, N: Medium>(device: Device<O, M>, medium: N) -> Device<O, N> {
+    let Device { shape, fixed, medium: _, map, flash, state } = device;
+    let mut medium = attached(medium, &shape, &state);
+    medium.fills_in(&map.fill);
+    Device { shape, fixed, medium, map, flash, state }
 }
 
 /// The accumulators of a job: for the new parity, and for an old copy behind a collection.
@@ -180,7 +189,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Tell the medium what the read of a collection has sensed: all its units but those on planes where it failed.
     fn data_to_be_moved(&mut self, op: OpId) {
-        debug_assert_eq!(self.flash.op(op).cmd.occupant, Occupant::GcRead);
+        debug_assert!(Occupants::COLLECTION.has(self.flash.op(op).cmd.occupant));
         let failed = self.failed_units(op);
         for ppa in self.units_named(op).filter(|ppa| !failed.contains(ppa)) {
             let lpn = if self.map.is_valid(ppa) { self.map.owner(ppa) } else { Lpn::NONE };
@@ -305,7 +314,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let filled = self.map.state.filled;
         self.medium.fill(&self.map.fill, filled);
-        let rows = self.state.extents.rows_written(&self.shape.layout);
+        let rows = self.state.rows_written(&self.shape.layout);
         let (upr, upe) = (self.shape.layout.units_per_row, self.shape.layout.units_per_extent);
         for (extent, rows) in (0..).zip(rows) {
             let units = Ppa(extent * upe).run(rows * upr);

@@ -55,7 +55,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         r.chosen[lane as usize] = NONE;
         if r.due_at == UNSET {
             r.due_at = self.state.now + r.pause;
-            self.set_rare_timer();
+            self.state.set_rare_timer();
         }
         true
     }

@@ -75,7 +75,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.scrub.lists[lane as usize].push_back(&mut s.scrub.links, extent);
         if s.scrub.due_at == UNSET {
             s.scrub.due_at = s.now + s.scrub.pause;
-            self.set_rare_timer();
+            self.state.set_rare_timer();
         }
     }
 

@@ -1,9 +1,11 @@
 //! Everything that is derived from a configuration: checked once, constant afterwards.
 
 use super::capacity::{
-    check_room, factory_holes, lane_sizes, most_stripes, most_units, raw_bytes, usable_extents,
+    check_room, factory_holes, lane_sizes, most_stripes, most_units, raw_bytes, slc_bytes, usable_extents,
+    without_slc,
 };
 use super::checks::{check_striping, check_values};
+use super::slc::FoldRule;
 use crate::address::BusyUnit;
 use crate::config::{DeviceConfig, HostConfig};
 use crate::figures::Capacity;
@@ -19,6 +21,7 @@ use crate::nand::blocks::{Blocks, Past, factory_bad};
 use crate::nand::config::{BusyKind, EnergyConfig, SuspendConfig};
 use crate::nand::faults::config::FaultKind;
 use crate::nand::faults::{Death, Faults, deaths};
+use crate::nand::slc::SlcConfig;
 use crate::nand::timing::Timing;
 use crate::policy::PolicyContext;
 use crate::policy::buffer::BufferPolicy;
@@ -75,9 +78,11 @@ pub struct Shape {
     pub gc_in_flight: u32,
     /// Free extents that host data do not use.
     pub reserve: u32,
-    /// How many of these are kept for programs that fail. The schedule of collection does not see
-    /// them.
+    /// How many of these are kept for programs that fail and for folds of the SLC region. The schedule of collection
+    /// does not see them.
     pub kept_for_failures: u32,
+    /// When the SLC region is folded; `None` without one.
+    pub(super) folds: Option<FoldRule>,
     /// Number of lanes of a pool: those to which a unit in the buffer may still go.
     pub pool_lanes: u32,
     /// Mapping units in a page, at least 1.
@@ -132,9 +137,9 @@ impl Shape {
         let g = &c.geometry;
         let dies = g.dies();
         let bad = factory_bad(g, &c.fault, seed);
-        let usable = usable_extents(c, &bad);
-        let raw = raw_bytes(g);
-        let (capacity_key, user) = c.ftl.user_bytes(raw)?;
+        let usable = without_slc(c, usable_extents(c, &bad))?;
+        let (raw, slc) = (raw_bytes(g), slc_bytes(c));
+        let (capacity_key, user) = c.ftl.user_bytes(raw - slc)?;
         let unit = c.ftl.mapping_unit;
         let units = most_units(c, &usable);
         c.ftl.check_addressable(units, user, 0)?;
@@ -149,6 +154,9 @@ impl Shape {
             usable,
             (user / unit) as u32,
         );
+        if let Some(slc) = &c.slc {
+            layout = layout.with_slc(slc.blocks, slc.pages(g.pages, &c.timing));
+        }
         let holes = factory_holes(c, &layout, &bad);
         let sizes = lane_sizes(&layout, holes.as_ref());
         let whole_extents: Vec<u32> = sizes.iter().map(|size| size.whole_extents(&layout)).collect();
@@ -160,10 +168,12 @@ impl Shape {
         let gc_schedule = GcSchedulePolicy::new(&c.policy.gc_schedule, &context);
         let faults = Faults::new(&c.faults, &c.fault, g, c.errors.is_some(), seed);
         // A program that fails closes its extent early. A free extent more takes what follows.
-        let kept_for_failures = u32::from(faults.as_ref().is_some_and(Faults::may_fail_programs));
+        let fails = faults.as_ref().is_some_and(Faults::may_fail_programs);
+        // A fold may open an extent, and wins none.
+        let kept_for_failures = u32::from(fails) + u32::from(c.slc.is_some());
         let reserve = gc_schedule.map_err(of_policy("gc_schedule"))?.reserve() + kept_for_failures;
         let user = if stripes.is_some() { u64::from(layout.host_units) * unit } else { user };
-        let capacity = check_room(&layout, &sizes, &fill, raw, user, &capacity_key, reserve)?;
+        let capacity = check_room(&layout, &sizes, &fill, (raw, slc), user, &capacity_key, reserve)?;
         let most_stripes =
             stripes.as_ref().map_or_else(Vec::new, |s| most_stripes(&layout, &sizes, &fill, s, reserve));
         let (buffer_slots, warning) = buffer_slots(c, &layout, &context)?;
@@ -174,6 +184,7 @@ impl Shape {
         let Parts { timing, slow_programs, eraser, senses } = Parts::new(c, &context, row_bytes, seed)?;
         check_last_loops(eraser.as_ref(), faults.is_some())?;
         Ok(Shape {
+            folds: c.slc.as_ref().map(|slc| fold_rule(slc, &layout)),
             codewords_per_page: (g.page / c.ecc.codeword) as u32,
             gc_program_planes: c.ftl.gc.program_planes,
             erase_planes: c.ftl.gc.erase_planes,
@@ -236,8 +247,9 @@ impl Shape {
     pub(super) fn fallible_blocks(&self) -> Blocks {
         let (layout, mut blocks) = (&self.layout, self.blocks_without_fault());
         match self.holes {
-            None => blocks
-                .let_fail(&self.bad, |plane| layout.usable[(plane / layout.blocks_per_extent()) as usize]),
+            None => blocks.let_fail(&self.bad, |plane| {
+                layout.usable[(plane / layout.blocks_per_extent()) as usize] + layout.slc_extents
+            }),
             Some(_) => blocks.let_fail_in_place(&self.bad),
         }
         blocks
@@ -347,6 +359,12 @@ impl Shape {
     pub fn host_bytes(&self) -> u64 {
         u64::from(self.layout.host_units) * self.layout.unit_bytes
     }
+}
+
+/// The rule of folds, on a drive of this layout.
+fn fold_rule(slc: &SlcConfig, layout: &Layout) -> FoldRule {
+    let rows = f64::from(layout.slc_extents * layout.slc_rows) * slc.fold_below;
+    FoldRule { idle: slc.fold_idle.0, rows: libm::ceil(rows) as u32 }
 }
 
 /// Return the stripes that the configuration asks for, and the time to compute a unit, ns. The host

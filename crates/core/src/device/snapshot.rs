@@ -36,7 +36,7 @@ impl<O: Observer> Device<O> {
         let (mut state, flash, map): (State, FlashState, MapState) =
             snapshot::load(Kind::Whole, whole_key(config, seed), &mut device.map, from)?;
         let layout = &device.shape.layout;
-        if !state.extents.fits(layout) {
+        if !state.extents.fits(layout) || !state.slc.region.fits(layout) {
             return Err(damaged("its tables do not fit this drive"));
         }
         state.extents.check(layout, device.shape.holes.as_ref(), true).map_err(|e| damaged(&e))?;
@@ -54,10 +54,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
     ///
     /// # Panics
     /// If a plane of the drive is dead: another scheme's drive would use that plane. If last loops of erases
-    /// are deferred: the file has no place for them, and ageing leaves none.
+    /// are deferred, or the SLC region holds data: the file has no place for them, and ageing leaves none.
     pub fn save_aged(&self, key: u64, report: &AgeReport, to: &mut dyn Write) -> Result<(), SnapshotError> {
         assert!(self.state.faults.life.is_empty(), "an aged drive has all its planes");
         assert!(self.state.gc.last_loops.deferred().next().is_none(), "an aged drive defers no last loop");
+        assert!(
+            self.state.slc.region.is_empty(&self.shape.layout),
+            "ageing writes nothing to the SLC region"
+        );
         let aged = Aged {
             report: report.clone(),
             map: self.map.state.clone(),

@@ -8,12 +8,14 @@ pub struct Capacity {
     /// Lost to factory-bad blocks, and to good blocks that lack a partner on another plane for that
     /// reason.
     pub bad: u64,
+    /// The blocks of the SLC region, if they held as much as others.
+    pub slc: u64,
     /// Capacity of the host.
     pub user: u64,
     /// Taken by parity.
     pub parity: u64,
     /// Needed to keep writing: open extents, and extents that collection copies into.
     pub reserved: u64,
-    /// `raw − bad − user − parity`: room for stale data.
+    /// `raw − bad − slc − user − parity`: room for stale data.
     pub spare: u64,
 }

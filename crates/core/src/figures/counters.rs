@@ -16,6 +16,12 @@ pub struct Counters {
     pub programs_wear: u64,
     /// Mapping units of data programmed only because they were old.
     pub programs_refresh: u64,
+    /// Mapping units programmed by folds of the SLC region.
+    pub programs_fold: u64,
+    /// Mapping units programmed for the host in the SLC region. `programs_user` contains them.
+    pub slc_programs: u64,
+    /// Extents of the SLC region erased.
+    pub slc_erases: u64,
     /// Mapping units of rows whose program has failed, padding included.
     pub programs_failed: u64,
     /// Rows whose program has failed.
@@ -58,6 +64,8 @@ pub struct Counters {
     pub parity_reads: u64,
     /// Flash reads of collections.
     pub gc_reads: u64,
+    /// Flash reads of folds of the SLC region.
+    pub fold_reads: u64,
     /// Flash reads of the translation layer's own records.
     pub metadata_reads: u64,
     /// Mapping units of host reads served from the write buffer.
@@ -116,6 +124,7 @@ impl Counters {
             + self.programs_parity
             + self.programs_wear
             + self.programs_refresh
+            + self.programs_fold
             + self.programs_pad
             + self.programs_metadata
             + self.programs_failed

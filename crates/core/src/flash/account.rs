@@ -40,8 +40,15 @@ const _: () = {
 };
 
 /// The slots whose time belongs to a collection.
-const OF_COLLECTION: [usize; 5] =
-    [CLOSED, CLOSED_TO_ERASE, of(Occupant::GcRead), of(Occupant::GcProgram), of(Occupant::Erase)];
+const OF_COLLECTION: [usize; 7] = [
+    CLOSED,
+    CLOSED_TO_ERASE,
+    of(Occupant::GcRead),
+    of(Occupant::GcProgram),
+    of(Occupant::Erase),
+    of(Occupant::FoldRead),
+    of(Occupant::FoldProgram),
+];
 
 /// Nanoseconds of a die so far, by slot.
 pub type Held = [u64; SLOTS];

@@ -173,6 +173,7 @@ pub(super) fn part(seen: &Held) -> &Spent {
 /// Whether a collection has had the channel between two copies of its times.
 #[inline]
 pub(super) fn met_collection(after: &Spent, before: &Spent) -> bool {
-    let of_collection = [Occupant::GcRead, Occupant::GcProgram, Occupant::Erase].map(|o| o as usize);
-    of_collection.into_iter().fold(0, |met, i| met | (after[i] ^ before[i])) != 0
+    const OF_COLLECTION: [Occupant; 5] =
+        [Occupant::GcRead, Occupant::GcProgram, Occupant::Erase, Occupant::FoldRead, Occupant::FoldProgram];
+    OF_COLLECTION.map(|o| o as usize).into_iter().fold(0, |met, i| met | (after[i] ^ before[i])) != 0
 }

@@ -206,7 +206,7 @@ impl<O: Observer> Flash<O> {
     fn beside_collections(&self, unit: BusyUnit) -> Occupants {
         let u = &self.state.units[unit.index()];
         let mut open = Occupants::ALL;
-        if !u.queues.waiting().has(Occupant::GcProgram) {
+        if !u.queues.waiting().meets(Occupants::COLLECTION & Occupants::PROGRAMS) {
             open = open & !Occupants::HOST_PROGRAMS;
         }
         if u.gates.moving > 0 {

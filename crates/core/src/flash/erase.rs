@@ -525,7 +525,11 @@ impl<O> Flash<O> {
     /// The loops of an erase that is about to enter the array, with those that joined it.
     #[cold]
     pub(super) fn loops_of(&self, head: u32) -> Loops {
-        let Some(eraser) = &self.fixed.eraser else { return self.fixed.timing.loops };
+        let page = self.state.ops[head].cmd.page;
+        let eraser = match &self.fixed.eraser {
+            Some(eraser) if !self.fixed.timing.is_slc(page) => eraser,
+            _ => return *self.fixed.timing.loops_of(page),
+        };
         let mut slowest = Loops::NONE;
         for id in joined(&self.state.ops, head) {
             let cmd = &self.state.ops[id].cmd;
@@ -568,9 +572,10 @@ impl<O> Flash<O> {
     /// How long an erase is in the array if nothing interrupts it, with those that joined it, ns.
     #[cold]
     pub(super) fn erase_ns(&self, head: u32) -> u64 {
+        let page = self.state.ops[head].cmd.page;
         match &self.fixed.eraser {
-            None => self.fixed.timing.erase_ns,
-            Some(_) => self.loops_of(head).total(),
+            Some(_) if !self.fixed.timing.is_slc(page) => self.loops_of(head).total(),
+            _ => self.fixed.timing.erase_ns_of(page),
         }
     }
 
@@ -584,15 +589,16 @@ impl<O> Flash<O> {
         while let Some(id) = at {
             let op = &self.state.ops[id];
             at = OpId::of_link(op.joined).map(OpId::number);
-            let index = op.cmd.block;
-            self.fixed.planes_of(&op.cmd).for_each(|plane| self.block_erased(plane, index));
+            let (index, slc) = (op.cmd.block, self.fixed.timing.is_slc(op.cmd.page));
+            self.fixed.planes_of(&op.cmd).for_each(|plane| self.block_erased(plane, index, slc));
         }
     }
 
-    /// Note that the erase of a block has ended, at an index of a plane.
-    fn block_erased(&mut self, plane: u32, index: u32) {
+    /// Note that the erase of a block has ended, at an index of a plane. No scheme chooses the pulses of a block in SLC
+    /// mode.
+    fn block_erased(&mut self, plane: u32, index: u32, slc: bool) {
         let s = &mut self.state;
-        if let Some(eraser) = &self.fixed.eraser {
+        if let Some(eraser) = self.fixed.eraser.as_ref().filter(|_| !slc) {
             let plan = eraser.erase(&mut s.blocks, plane, index);
             s.counters.erases.count(&plan, eraser.chip.step_ns);
         }

@@ -7,7 +7,7 @@
 //! iterations are drawn too. All draws are those that [`super::senses`] makes.
 
 use super::attempts::Plain;
-use super::op::FlashCommand;
+use super::op::{FlashCommand, OpId};
 use super::senses::{FoundBlock, Senses, codewords_of, part_of};
 use super::state::{Flash, FlashState};
 use crate::containers::NONE;
@@ -19,6 +19,9 @@ use crate::observer::Observer;
 const AHEAD: u64 = 1 << 40;
 /// A block with more reads is not plain, so that their number has room to grow.
 const MOST_READS: u32 = 1 << 31;
+
+/// The rate of pages in SLC mode, and the draw of their iterations.
+const FREE_OF_ERRORS: (u64, u64) = (0, 0);
 
 /// A block of which nothing is known is looked at when its number of reads is odd. So a block that is read once is, as
 /// a rule, not looked at.
@@ -93,8 +96,26 @@ impl<O: Observer> Flash<O> {
     #[inline]
     pub(super) fn plan_plainly(&mut self, id: u32) -> bool {
         let s = &self.state;
+        if self.fixed.timing.is_slc(s.ops[id].cmd.page) {
+            return self.plan_in_slc_mode(OpId(id));
+        }
         let may_be = self.senses().plain && s.sensing.attempts[id as usize].senses == 0;
         may_be && if s.ops[id].cmd.has_one_plane() { self.plan_if_plain(id) } else { self.plan_if_known(id) }
+    }
+
+    /// [`Flash::plan_plainly`] of a read of pages in SLC mode: they have no raw bit errors to speak of.
+    #[cold]
+    fn plan_in_slc_mode(&mut self, OpId(id): OpId) -> bool {
+        let counted = !self.reads_may_fail();
+        let Flash { fixed, state: s, .. } = self;
+        let Some(senses) = &fixed.senses else { return false };
+        let cmd = &s.ops[id].cmd;
+        let (blocks, pages) = (fixed.blocks_of(cmd), cmd.plane_count());
+        if counted {
+            s.blocks.count_reads(blocks);
+        }
+        s.plan_plain(senses, (id, pages), FREE_OF_ERRORS, counted);
+        true
     }
 
     /// [`Flash::plan_plainly`] of a read of several planes.
@@ -196,7 +217,10 @@ impl<O: Observer> Flash<O> {
             let found = s.blocks.finds(plane, cmd.block, started);
             // Its own read is counted by now; no other reads a plane that it holds.
             let found = Found { reads: found.reads - 1, ..found };
-            let (rate, draw) = senses.first_sense(senses.errors.rates(&found), &found, cmd.page);
+            let (rate, draw) = match fixed.timing.is_slc(cmd.page) {
+                true => FREE_OF_ERRORS,
+                false => senses.first_sense(senses.errors.rates(&found), &found, cmd.page),
+            };
             senses.decodings.iterate(senses.decodings.at(rate), draw, &mut iterations[codewords_of(cmd, i)]);
         }
         debug_assert_eq!(iterations.last(), Some(&s.sensing.attempts[id as usize].last));

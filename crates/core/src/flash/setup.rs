@@ -41,7 +41,11 @@ impl Parts {
         let eraser = eraser(c, x, seed)?;
         let senses = senses(c, x, most_bytes, seed)?;
         let codewords = (most_bytes / c.ecc.codeword) as u32;
-        let timing = Timing::new(&c.timing, &c.suspend, &c.channel, &c.ecc, codewords);
+        let timing = Timing::new(&c.timing, &c.suspend, &c.channel, &c.ecc, codewords).with_slc(
+            c.slc.as_ref(),
+            &c.timing,
+            c.geometry.pages,
+        );
         let (timing, slow_programs) = match &eraser {
             Some(eraser) => {
                 let erase_ns = eraser.mean_ns(c.age.past().cycles, timing.loops.others());

@@ -30,8 +30,7 @@ impl<O: Observer> Flash<O> {
     pub(super) fn begin_run(&mut self, id: u32, begun: u64, total: u64) {
         let FlashCommand { unit, occupant: kind, kind: what, .. } = self.state.ops[id].cmd;
         let loops = match what {
-            OpKind::Erase if self.fixed.eraser.is_some() => self.loops_of(id),
-            OpKind::Erase => self.fixed.timing.loops,
+            OpKind::Erase => self.loops_of(id),
             OpKind::Read | OpKind::Program | OpKind::Copyback => Loops::NONE,
         };
         let s = &mut self.state;

@@ -137,7 +137,7 @@ impl<O: Observer> Flash<O> {
             OpKind::Erase => match planned {
                 Some(ns) => (0, ns),
                 None if self.fixed.eraser.is_some() => return self.start_planned(id),
-                None => (0, t.erase_ns),
+                None => (0, t.erase_ns_of(page)),
             },
             OpKind::Copyback if op.second => match planned {
                 Some(ns) => (0, ns),

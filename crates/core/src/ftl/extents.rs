@@ -2,7 +2,7 @@
 
 use super::holes::Holes;
 use super::layout::Layout;
-use crate::address::Ppa;
+use crate::address::{Extent, Ppa};
 use crate::containers::NONE;
 use crate::containers::big::prefetch;
 use crate::containers::list::{Link, List};
@@ -344,6 +344,17 @@ impl Extents {
     pub fn take_collection_row(&mut self, layout: &Layout, lane: u32) -> Ppa {
         let row = self.take_row(layout, lane, Writer::Collection, 0);
         row.expect("host data always leave an extent to collect into")
+    }
+
+    /// Count a row of an extent in SLC mode as taken.
+    pub fn slc_row_taken(&mut self, extent: Extent) {
+        self.pending_rows[extent.index()] += 1;
+    }
+
+    /// Count such a row as programmed. Returns whether no taken row is left.
+    pub fn slc_row_programmed(&mut self, extent: Extent) -> bool {
+        self.pending_rows[extent.index()] -= 1;
+        self.pending_rows[extent.index()] == 0
     }
 
     /// Count a row taken before as programmed. Closes the extent if it was the last one.

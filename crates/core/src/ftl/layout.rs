@@ -6,7 +6,7 @@
 //! `write_planes` planes of one die.
 
 use super::config::ExtentKind;
-use crate::address::{Lpn, Ppa};
+use crate::address::{Extent, Lane, Lpn, Ppa};
 use crate::divider::Divider;
 use std::ops::Range;
 
@@ -56,6 +56,10 @@ pub struct Layout {
     pub units_per_extent: u32,
     /// Mapping units of the host capacity.
     pub host_units: u32,
+    /// Extents of each lane whose blocks hold one bit a cell. They follow the usable ones.
+    pub slc_extents: u32,
+    /// Rows in such an extent: its first ones.
+    pub slc_rows: u32,
     by_extent: Divider,
     by_row: Divider,
     by_luns: Divider,
@@ -121,6 +125,8 @@ impl Layout {
             parts: groups * luns,
             units_per_extent,
             host_units,
+            slc_extents: 0,
+            slc_rows: 0,
             by_extent: Divider::new(units_per_extent),
             by_row: Divider::new(units_per_row),
             by_luns: Divider::new(luns),
@@ -135,6 +141,46 @@ impl Layout {
     #[inline]
     pub fn most_valid(&self) -> u32 {
         self.units_per_extent - self.units_per_row
+    }
+
+    /// The same drive with `blocks` more blocks in each plane, which have `pages` pages and hold one bit a cell.
+    pub fn with_slc(self, blocks: u32, pages: u32) -> Layout {
+        let stride = self.stride + blocks;
+        Layout {
+            stride,
+            by_stride: Divider::new(stride),
+            slc_extents: blocks,
+            slc_rows: pages * self.parts,
+            ..self
+        }
+    }
+
+    /// The extents of a lane whose blocks hold one bit a cell.
+    pub fn slc_extents_of(&self, lane: Lane) -> impl Iterator<Item = Extent> + Clone {
+        Extent(lane.0 * self.stride + self.usable[lane.index()]).run(self.slc_extents)
+    }
+
+    /// The lane of an extent whose blocks hold one bit a cell; `None` of another extent.
+    pub fn slc_lane_of(&self, extent: Extent) -> Option<Lane> {
+        let (lane, index) = self.lane_of(extent.0);
+        let usable = self.usable[lane as usize];
+        (usable..usable + self.slc_extents).contains(&index).then_some(Lane(lane))
+    }
+
+    /// Whether the blocks of an extent hold one bit a cell.
+    pub fn is_slc(&self, extent: Extent) -> bool {
+        self.slc_extents > 0 && self.slc_lane_of(extent).is_some()
+    }
+
+    /// The number of the page of a row, by which the flash knows the mode of its block ([`crate::nand::slc`]).
+    #[inline]
+    pub fn page_number(&self, place: &RowPlace) -> u32 {
+        if self.slc_extents == 0 { place.page } else { self.page_number_of(Extent(place.extent), place.page) }
+    }
+
+    /// The number of a page of an extent's blocks.
+    pub fn page_number_of(&self, extent: Extent, page: u32) -> u32 {
+        if self.is_slc(extent) { self.pages + page } else { page }
     }
 
     /// Physical blocks in an extent.

@@ -3,19 +3,22 @@
 //! A [`Medium`] is told, in order, of everything that happens to data: host bytes enter a slot of
 //! the write buffer, a slot is programmed, collection moves a unit, an extent is erased, a read is
 //! sensed. The device calls it where it changes its own state, and asks it for nothing but the
-//! bytes of a read. [`NoData`] does nothing and costs nothing; [`InMemory`] holds bytes and
-//! out-of-band records, and detects accesses that cannot happen on flash.
+//! bytes of a read. [`NoData`] does nothing and costs nothing; [`Bytes`] holds bytes and
+//! out-of-band records, and detects accesses that cannot happen on flash. What is on flash is in a [`Store`] beneath it:
+//! [`Pages`] in memory, or a store of the program that drives the model.
 //!
 //! Addresses are those of the translation layer: physical unit addresses (PPA), logical units
 //! (LPN), slots of the write buffer, and places in the pool of requests.
 
+mod bytes;
 mod content;
 pub mod gf256;
-mod in_memory;
 mod no_data;
 mod oob;
 mod pages;
 mod ranges;
+mod silent;
+mod store;
 #[cfg(test)]
 mod tests;
 mod transfer;
@@ -23,15 +26,18 @@ mod xor;
 
 use crate::address::{Lpn, Ppa};
 use crate::ftl::map::Fill;
+pub use bytes::{Bytes, InMemory};
 pub use content::filled_bytes;
-pub use in_memory::InMemory;
 pub use no_data::NoData;
-pub use oob::{Kind, Oob};
-pub use pages::Unit;
+pub use oob::{Kind, OOB_BYTES, Oob};
+pub use pages::{Filled, Pages, Unit};
+use serde::{Deserialize, Serialize};
+pub use silent::Silent;
 use std::ops::Range;
+pub use store::{Part, Store};
 
 /// The size of the drive to which a medium is attached.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Size {
     /// Extents, the unusable ones of short lanes included.
     pub extents: u32,
@@ -47,6 +53,22 @@ pub struct Size {
     pub slots: u32,
     /// Commands under way at once.
     pub requests: u32,
+    /// Bytes of the largest command.
+    pub transfer: u64,
+}
+
+impl Size {
+    /// Whether a flash of the other size holds the same units.
+    pub fn is_same_flash(&self, other: &Size) -> bool {
+        let Size { slots, requests, transfer, .. } = *other;
+        *other == Size { slots, requests, transfer, ..*self }
+    }
+
+    /// The addresses of an extent.
+    pub fn units_of(&self, extent: u32) -> Range<Ppa> {
+        let first = Ppa(extent * self.units_per_extent);
+        first..first + self.units_per_extent
+    }
 }
 
 /// The source of those bytes of a write-buffer slot that the host has not written.
@@ -132,6 +154,9 @@ pub trait Medium {
         &[]
     }
 
+    /// The order in which a sequential fill of the drive puts units on flash, for a medium that was filled before it was
+    /// attached to this drive.
+    fn fills_in(&mut self, order: &Fill) {}
     /// The first `units` logical units are on flash, as a sequential fill of a new drive puts
     /// them. Their bytes are those of [`filled_bytes`].
     fn fill(&mut self, order: &Fill, units: u32) {}

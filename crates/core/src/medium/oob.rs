@@ -3,6 +3,9 @@
 use crate::address::Lpn;
 use serde::{Deserialize, Serialize};
 
+/// Bytes of an encoded record.
+pub const OOB_BYTES: usize = 40;
+
 /// Why a unit was programmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
@@ -52,6 +55,46 @@ impl Oob {
         Oob { members, ..Oob::data(Kind::Parity, number, 0, 0) }
     }
 
+    /// Encode the record, little-endian.
+    pub fn encode(&self) -> [u8; OOB_BYTES] {
+        let mut out = [0; OOB_BYTES];
+        out[..4].copy_from_slice(&self.lpn.0.to_le_bytes());
+        out[4] = match self.kind {
+            Kind::User => 0,
+            Kind::Gc => 1,
+            Kind::Parity => 2,
+            Kind::Pad => 3,
+            Kind::Wear => 4,
+        };
+        out[8..12].copy_from_slice(&self.lpns.to_le_bytes());
+        out[16..24].copy_from_slice(&self.sequence.to_le_bytes());
+        out[24..32].copy_from_slice(&self.members.to_le_bytes());
+        out[32..].copy_from_slice(&self.checksum.to_le_bytes());
+        out
+    }
+
+    /// The record that [`Oob::encode`] has encoded; `None` if there is no such kind.
+    pub fn decode(from: &[u8; OOB_BYTES]) -> Option<Oob> {
+        let word = |at: usize| u32::from_le_bytes([from[at], from[at + 1], from[at + 2], from[at + 3]]);
+        let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
+        let kind = match from[4] {
+            0 => Kind::User,
+            1 => Kind::Gc,
+            2 => Kind::Parity,
+            3 => Kind::Pad,
+            4 => Kind::Wear,
+            _ => return None,
+        };
+        Some(Oob {
+            lpn: Lpn(word(0)),
+            sequence: long(16),
+            kind,
+            members: long(24),
+            lpns: word(8),
+            checksum: long(32),
+        })
+    }
+
     /// The unit's contribution to the exclusive or of its stripe's LPNs, which is 0 over a whole
     /// stripe.
     pub fn share(&self) -> u32 {
@@ -60,5 +103,24 @@ impl Oob {
             Kind::Parity => self.lpns,
             Kind::Pad => 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_decoded_as_it_was_encoded() {
+        for (i, kind) in [Kind::User, Kind::Gc, Kind::Parity, Kind::Pad, Kind::Wear].into_iter().enumerate() {
+            let i = i as u64 + 1;
+            let lpn = Lpn(0x0102_0304 * i as u32);
+            let oob =
+                Oob { lpn, sequence: i << 40 | 7, kind, members: !i, lpns: 0xF00D, checksum: i << 56 | 9 };
+            assert_eq!(Oob::decode(&oob.encode()), Some(oob));
+        }
+        let mut other = Oob::pad(1).encode();
+        other[4] = 5;
+        assert_eq!(Oob::decode(&other), None);
     }
 }

@@ -1,7 +1,8 @@
-//! The flash itself: every unit erased, or programmed with bytes and a record.
+//! The flash in memory: every unit erased, or programmed with bytes and a record.
 
 use super::content::filled_bytes;
 use super::oob::{Kind, Oob};
+use super::store::Store;
 use super::{Range, Size};
 use crate::address::{Lpn, Ppa};
 use crate::ftl::map::Fill;
@@ -36,6 +37,18 @@ impl Unit {
         let members = (0..u64::BITS).filter(|i| oob.members >> i & 1 != 0);
         let lpns = members.fold(0, |sum, i| sum ^ (first + i).0);
         Unit { oob: Oob { lpns, ..oob }, bytes: None, first }
+    }
+
+    /// A unit as it was stored: its record as it is, its bytes if it has bytes of its own, and the first logical unit of
+    /// its stripe (see [`Unit::stored`]).
+    pub fn from_stored(oob: Oob, bytes: Option<Arc<[u8]>>, first: Lpn) -> Unit {
+        Unit { oob, bytes, first }
+    }
+
+    /// What a store needs beside the record: the bytes, if they do not follow from the record, and the first logical unit
+    /// of the stripe of parity without bytes.
+    pub fn stored(&self) -> (Option<&Arc<[u8]>>, Lpn) {
+        (self.bytes.as_ref(), self.first)
     }
 
     /// Read the bytes from `from` on into `out`.
@@ -91,7 +104,40 @@ enum Extent {
 pub struct Pages {
     size: Size,
     extents: Vec<Extent>,
-    fill: Option<(Fill, Vec<u32>)>,
+    fill: Option<Filled>,
+}
+
+/// What a sequential fill of a new flash has put where.
+#[derive(Clone, Debug)]
+pub struct Filled {
+    order: Fill,
+    units_by_lane: Vec<u32>,
+}
+
+impl Filled {
+    /// A fill of this many logical units.
+    pub fn new(order: &Fill, units: u32) -> Filled {
+        Filled { order: order.clone(), units_by_lane: order.units_by_lane(units) }
+    }
+
+    /// The unit at an address of a flash of this size; `None` if it is erased.
+    pub fn unit(&self, size: &Size, ppa: Ppa) -> Option<Unit> {
+        let (lane, index) = (ppa.0 / size.units_per_lane, ppa.0 % size.units_per_lane);
+        let units = self.units_by_lane[lane as usize];
+        if index < units {
+            let lpn = self.order.lpn(ppa);
+            if let Some(data) = self.order.covered(lpn) {
+                let sequence = u64::from(data.end.0 - 1);
+                let oob = Oob { sequence, ..Oob::parity(lpn, (1 << (data.end - data.start)) - 1) };
+                return Some(Unit::implied_parity(oob, data.start));
+            }
+            Some(Unit::implied(Oob::data(Kind::User, lpn, u64::from(lpn.0), 0)))
+        } else if index < units.next_multiple_of(size.units_per_row) {
+            Some(Unit::implied(Oob::pad(0)))
+        } else {
+            None
+        }
+    }
 }
 
 impl Pages {
@@ -100,51 +146,10 @@ impl Pages {
         Pages { size: *size, extents: vec![Extent::AsFilled; size.extents as usize], fill: None }
     }
 
-    /// Whether the flash is of this size.
-    pub fn fits(&self, size: &Size) -> bool {
-        *size == Size { slots: size.slots, requests: size.requests, ..self.size }
-    }
-
-    /// Make the contents those of a sequential fill of a new flash.
-    pub fn fill(&mut self, order: &Fill, units: u32) {
-        *self = Pages::new(&self.size);
-        self.fill = Some((order.clone(), order.units_by_lane(units)));
-    }
-
-    /// The unit that the fill put at an address.
-    fn filled(&self, ppa: Ppa) -> Option<Unit> {
-        let (order, by_lane) = self.fill.as_ref()?;
-        let (lane, index) = (ppa.0 / self.size.units_per_lane, ppa.0 % self.size.units_per_lane);
-        let units = by_lane[lane as usize];
-        if index < units {
-            let lpn = order.lpn(ppa);
-            if let Some(data) = order.covered(lpn) {
-                let sequence = u64::from(data.end.0 - 1);
-                let oob = Oob { sequence, ..Oob::parity(lpn, (1 << (data.end - data.start)) - 1) };
-                return Some(Unit::implied_parity(oob, data.start));
-            }
-            Some(Unit::implied(Oob::data(Kind::User, lpn, u64::from(lpn.0), 0)))
-        } else if index < units.next_multiple_of(self.size.units_per_row) {
-            Some(Unit::implied(Oob::pad(0)))
-        } else {
-            None
-        }
-    }
-
-    /// The unit at an address; `None` if it is erased.
-    pub fn unit(&self, ppa: Ppa) -> Option<Unit> {
-        let (extent, at) = (ppa.0 / self.size.units_per_extent, ppa.0 % self.size.units_per_extent);
-        match &self.extents[extent as usize] {
-            Extent::AsFilled => self.filled(ppa),
-            Extent::Erased => None,
-            Extent::Units(units) => units[at as usize].clone(),
-        }
-    }
-
     fn slot(&mut self, ppa: Ppa) -> &mut Option<Unit> {
         let (extent, at) = (ppa.0 / self.size.units_per_extent, ppa.0 % self.size.units_per_extent);
         if !matches!(self.extents[extent as usize], Extent::Units(_)) {
-            let first = self.units_of(extent).start;
+            let first = self.size.units_of(extent).start;
             let units = first.run(self.size.units_per_extent).map(|ppa| self.unit(ppa)).collect();
             self.extents[extent as usize] = Extent::Units(units);
         }
@@ -154,31 +159,46 @@ impl Pages {
         }
     }
 
-    /// The addresses of an extent.
-    pub fn units_of(&self, extent: u32) -> Range<Ppa> {
-        let first = Ppa(extent * self.size.units_per_extent);
-        first..first + self.size.units_per_extent
-    }
-
-    /// Program a unit. Returns the unit that was there before: there should be none.
-    pub fn program(&mut self, ppa: Ppa, unit: Unit) -> Option<Unit> {
-        self.slot(ppa).replace(unit)
-    }
-
     /// Flip a bit of a unit that has bytes of its own.
     pub fn damage(&mut self, ppa: Ppa, byte: usize) {
         if let Some(unit) = self.slot(ppa) {
             unit.damage(byte);
         }
     }
+}
 
-    /// Erase a unit.
-    pub fn erase_unit(&mut self, ppa: Ppa) {
+impl Store for Pages {
+    fn attach(&mut self, size: &Size) -> bool {
+        let fits = self.size.is_same_flash(size);
+        if !fits {
+            *self = Pages::new(size);
+        }
+        fits
+    }
+
+    fn unit(&self, ppa: Ppa) -> Option<Unit> {
+        let (extent, at) = (ppa.0 / self.size.units_per_extent, ppa.0 % self.size.units_per_extent);
+        match &self.extents[extent as usize] {
+            Extent::AsFilled => self.fill.as_ref()?.unit(&self.size, ppa),
+            Extent::Erased => None,
+            Extent::Units(units) => units[at as usize].clone(),
+        }
+    }
+
+    fn program(&mut self, ppa: Ppa, unit: Unit) -> Option<Oob> {
+        self.slot(ppa).replace(unit).map(|before| before.oob)
+    }
+
+    fn erase(&mut self, units: Range<Ppa>) {
+        self.extents[(units.start.0 / self.size.units_per_extent) as usize] = Extent::Erased;
+    }
+
+    fn erase_unit(&mut self, ppa: Ppa) {
         *self.slot(ppa) = None;
     }
 
-    /// Erase an extent.
-    pub fn erase(&mut self, extent: u32) {
-        self.extents[extent as usize] = Extent::Erased;
+    fn fill(&mut self, order: &Fill, units: u32) {
+        *self = Pages::new(&self.size);
+        self.fill = Some(Filled::new(order, units));
     }
 }

@@ -25,6 +25,11 @@ impl Ranges {
         self.ranges.len() == 1 && self.ranges[0] == (0..bytes)
     }
 
+    /// The ranges, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Range<u32>> {
+        self.ranges.iter()
+    }
+
     /// Add a range of bytes.
     pub fn add(&mut self, range: Range<u32>) {
         if range.is_empty() {

@@ -13,6 +13,7 @@ const SIZE: Size = Size {
     unit_bytes: UNIT,
     slots: 5,
     requests: 2,
+    transfer: 4 * UNIT as u64,
 };
 
 fn medium() -> InMemory {

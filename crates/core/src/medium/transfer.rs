@@ -24,12 +24,15 @@ pub struct Transfer {
     pub bytes: Vec<u8>,
     /// The bytes that a read still waits for.
     pub waits: Vec<Piece>,
+    /// Bytes of a write that are in no slot yet.
+    pub left: u32,
 }
 
 impl Transfer {
     /// Begin a command of `bytes` bytes. They are `data`, followed by zeros.
     pub fn begin(&mut self, bytes: u32, data: &[u8]) {
         self.waits.clear();
+        self.left = 0;
         self.bytes.clear();
         self.bytes.extend_from_slice(&data[..data.len().min(bytes as usize)]);
         self.bytes.resize(bytes as usize, 0);
@@ -83,6 +86,47 @@ impl Slot {
         self.held.clear();
         self.wants = Ppa::NONE;
         self.written = false;
+    }
+
+    /// Write the slot's record, from which [`Slot::from_record`] makes it again.
+    pub fn record(&self, out: &mut Vec<u8>) {
+        out.clear();
+        out.extend(self.lpn.0.to_le_bytes());
+        out.extend(self.wants.0.to_le_bytes());
+        out.extend(self.sequence.to_le_bytes());
+        out.extend(u32::from(self.written).to_le_bytes());
+        out.extend((self.held.iter().count() as u32).to_le_bytes());
+        out.extend(&self.bytes);
+        for range in self.held.iter() {
+            out.extend(range.start.to_le_bytes());
+            out.extend(range.end.to_le_bytes());
+        }
+    }
+
+    /// The slot of a record; `None` if no slot of units of this size has such a record.
+    pub fn from_record(record: &[u8], unit_bytes: u32) -> Option<Slot> {
+        let (head, rest) = record.split_at_checked(24)?;
+        let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let ranges = word(20) as usize;
+        // A slot that was never taken has no bytes.
+        let bytes = rest.len().checked_sub(ranges.checked_mul(8)?)?;
+        let (bytes, rest) = rest.split_at(bytes);
+        let mut held = Ranges::default();
+        for range in rest.chunks_exact(8) {
+            let at = |i: usize| u32::from_le_bytes([range[i], range[i + 1], range[i + 2], range[i + 3]]);
+            if at(0) >= at(4) || at(4) > unit_bytes {
+                return None;
+            }
+            held.add(at(0)..at(4));
+        }
+        (bytes.is_empty() || bytes.len() == unit_bytes as usize).then(|| Slot {
+            lpn: Lpn(word(0)),
+            wants: Ppa(word(4)),
+            sequence: u64::from(word(8)) | u64::from(word(12)) << 32,
+            written: word(16) != 0,
+            bytes: bytes.to_vec(),
+            held,
+        })
     }
 
     /// Whether it holds its whole unit.

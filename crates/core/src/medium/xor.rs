@@ -20,6 +20,21 @@ impl Accumulator {
         Accumulator { bytes: vec![0; unit_bytes as usize], lpns: 0, aim: None }
     }
 
+    /// Write the accumulator's record, from which [`Accumulator::from_record`] makes it again but for the unit that the
+    /// result should be.
+    pub fn record(&self, out: &mut Vec<u8>) {
+        out.clear();
+        out.extend(self.lpns.to_le_bytes());
+        out.extend(&self.bytes);
+    }
+
+    /// The accumulator of a record; `None` if units of this size have no such accumulator.
+    pub fn from_record(record: &[u8], unit_bytes: u32) -> Option<Accumulator> {
+        let (lpns, bytes) = record.split_first_chunk()?;
+        let fits = bytes.len() == unit_bytes as usize;
+        fits.then(|| Accumulator { bytes: bytes.to_vec(), lpns: u32::from_le_bytes(*lpns), aim: None })
+    }
+
     /// Make the accumulator all zeros.
     pub fn clear(&mut self) {
         self.bytes.fill(0);

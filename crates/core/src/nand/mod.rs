@@ -9,6 +9,7 @@ pub mod errors;
 pub mod faults;
 pub mod loops;
 pub mod op;
+pub mod slc;
 pub mod suspend;
 pub mod timing;
 

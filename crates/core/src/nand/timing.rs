@@ -3,6 +3,7 @@
 use super::config::{ChannelConfig, EccConfig, EraseTiming, ProgramTiming};
 use super::config::{ProgramErase, SuspendConfig, TimingConfig};
 use super::loops::Loops;
+use super::slc::{SlcConfig, SlcTimes};
 use crate::divider::Divider;
 use std::ops::Range;
 use tailcut_units::Span;
@@ -42,6 +43,9 @@ pub struct Timing {
     pub command_ns: u64,
     /// Transfer time of `n` codewords, by `n`.
     codewords: Vec<u64>,
+    /// Pages from this number on are those of blocks in SLC mode; `u32::MAX` if there are none.
+    slc_from: u32,
+    slc: Option<SlcTimes>,
 }
 
 impl Timing {
@@ -78,7 +82,27 @@ impl Timing {
             codewords: (0..=u64::from(row_codewords))
                 .map(|n| Span::transfer(n * ecc.codeword, channel.rate).0)
                 .collect(),
+            slc_from: u32::MAX,
+            slc: None,
         }
+    }
+
+    /// The times with those of blocks in SLC mode, if there are any. Other blocks have `pages` pages.
+    pub fn with_slc(self, slc: Option<&SlcConfig>, t: &TimingConfig, pages: u32) -> Timing {
+        let Some(slc) = slc else { return self };
+        Timing { slc_from: pages, slc: Some(SlcTimes::new(slc, t)), ..self }
+    }
+
+    /// Whether a page is that of a block in SLC mode.
+    #[inline]
+    pub fn is_slc(&self, page: u32) -> bool {
+        page >= self.slc_from
+    }
+
+    /// The times of blocks in SLC mode, for a page of one.
+    #[cold]
+    fn slc(&self) -> &SlcTimes {
+        self.slc.as_ref().expect("only a drive with blocks in SLC mode has their pages")
     }
 
     /// The times under an erase scheme: an erase takes `erase_ns` in the mean, for predictions. A program takes
@@ -110,13 +134,40 @@ impl Timing {
     /// Sense time of a page (tR).
     #[inline]
     pub fn read_ns(&self, page: u32) -> u64 {
+        if self.is_slc(page) {
+            return self.slc().read;
+        }
         self.read[self.page_type(page)]
     }
 
     /// Program time of a page (tPROG).
     #[inline]
     pub fn program_ns(&self, page: u32) -> u64 {
+        if self.is_slc(page) {
+            return self.slc().program;
+        }
         self.program[self.page_type(page)]
+    }
+
+    /// Time of a whole erase of the block that a page is of, if no scheme chooses its pulses.
+    #[inline]
+    pub fn erase_ns_of(&self, page: u32) -> u64 {
+        if self.is_slc(page) { self.slc().erase } else { self.erase_ns }
+    }
+
+    /// The loops of such an erase.
+    pub fn loops_of(&self, page: u32) -> &Loops {
+        if self.is_slc(page) { &self.slc().loops } else { &self.loops }
+    }
+
+    /// The pulse and the verify of a program of a page, and how often it has them.
+    fn pulses_of(&self, page: u32) -> (u64, u64, u64) {
+        if self.is_slc(page) {
+            let slc = self.slc();
+            return (slc.pulse, slc.program - slc.pulse, 1);
+        }
+        let step = &self.program_step;
+        (step.pulse.0, step.verify.0, u64::from(self.program_pulses[self.page_type(page)]))
     }
 
     /// Channel time of `n` codewords.
@@ -128,9 +179,8 @@ impl Timing {
     /// Return the phase that a program of `page` is in after `elapsed` ns, and when that phase ends
     /// (ns from the program's start). `None` if the program is over.
     pub fn program_phase(&self, page: u32, elapsed: u64) -> Option<(Phase, u64)> {
-        let (pulse, verify) = (self.program_step.pulse.0, self.program_step.verify.0);
+        let (pulse, verify, n) = self.pulses_of(page);
         let step = pulse + verify;
-        let n = u64::from(self.program_pulses[self.page_type(page)]);
         if elapsed >= n * step {
             return None;
         }
@@ -145,7 +195,7 @@ impl Timing {
     /// Start of the phase that a program of `page` is in after `elapsed` ns (ns from the program's
     /// start).
     pub(super) fn phase_start(&self, page: u32, elapsed: u64) -> u64 {
-        let (pulse, verify) = (self.program_step.pulse.0, self.program_step.verify.0);
+        let (pulse, verify, _) = self.pulses_of(page);
         match self.program_phase(page, elapsed) {
             Some((Phase::ProgramPulse, end)) => end - pulse,
             Some((_, end)) => end - verify,

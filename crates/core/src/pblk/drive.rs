@@ -49,7 +49,7 @@ pub struct Pblk<O: Observer = (), M: Medium = NoData> {
     pub(super) map: Map,
     pub(super) flash: Flash<O>,
     pub(super) state: State,
-    pub(super) medium: M,
+    pub(crate) medium: M,
 }
 
 /// The variable state above the flash, without the map's arrays.

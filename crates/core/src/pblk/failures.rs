@@ -196,7 +196,12 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             self.flash.observer_mut().changes(SimTime(s.now), Change::ReadOnly);
         }
         while let Some(id) = self.state.interface.room.pop_front() {
-            self.end_wait(id, Status::ReadOnly);
+            let s = &mut self.state;
+            let waits = s.interface.waits.settle(s.now);
+            let r = &mut s.interface.requests[id];
+            waits.charge(&r.waits, &mut r.host.ledger);
+            r.host.status = Status::ReadOnly;
+            self.complete(id);
         }
         while let Some((_, id)) = self.state.interface.flushes.pop_front() {
             let r = &mut self.state.interface.requests[id];

@@ -30,4 +30,5 @@ mod turns;
 mod writer;
 
 pub use drive::Pblk;
+pub(crate) use payload::over;
 pub use shape::Shape;

@@ -30,9 +30,17 @@ pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -
         unit_bytes: SECTOR as u32,
         slots: shape.provision.ring,
         requests: state.interface.requests.capacity(),
+        transfer: shape.host.max_transfer,
     });
     medium.set_accumulators(accumulators);
     medium
+}
+
+/// The same drive over another medium, which is attached to it.
+pub(crate) fn over<O: Observer, M: Medium, N: Medium>(drive: Pblk<O, M>, medium: N) -> Pblk<O, N> {
+    let Pblk { shape, map, flash, state, medium: _ } = drive;
+    let medium = attached(medium, &shape, &state);
+    Pblk { shape, map, flash, state, medium }
 }
 
 /// Accumulators: one for each sector of each write unit under way, and one more.

@@ -254,7 +254,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             }
             let forced = r.host.command.fua;
             s.interface.room.pop_front();
-            self.charge_wait(id);
+            let waits = s.interface.waits.settle(s.now);
+            let r = &mut s.interface.requests[id];
+            waits.charge(&r.waits, &mut r.host.ledger);
             if forced {
                 // The writer runs after all writes that have room.
                 self.observe_request(id, RequestStep::Forced);
@@ -264,23 +266,6 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             }
         }
         any
-    }
-
-    /// End a write that has waited before the ring.
-    #[inline]
-    pub(super) fn end_wait(&mut self, id: u32, status: Status) {
-        self.charge_wait(id);
-        self.state.interface.requests[id].host.status = status;
-        self.complete(id);
-    }
-
-    /// Charge a write with its wait before the ring.
-    #[inline]
-    fn charge_wait(&mut self, id: u32) {
-        let s = &mut self.state;
-        let waits = s.interface.waits.settle(s.now);
-        let r = &mut s.interface.requests[id];
-        waits.charge(&r.waits, &mut r.host.ledger);
     }
 
     /// Put a sector of a user into the ring, whose slot is free. Its old copy on flash is invalid at once. Returns the

@@ -188,6 +188,9 @@ impl Shape {
         if parts.eraser.as_ref().is_some_and(Eraser::defers_last_loop) {
             return refuse("erase.defer_last_loop", "pblk erases a chunk as a whole: set it to false");
         }
+        if c.slc.is_some() {
+            return refuse("slc", "pblk knows no region: leave the table out, or take ftl.kind = \"page\"");
+        }
         let reserve = provision.reserve;
         if provision.high <= reserve {
             let problem = format!(
@@ -243,6 +246,7 @@ impl Shape {
             capacity: Capacity {
                 raw,
                 bad: lost,
+                slc: 0,
                 user,
                 parity,
                 reserved: u64::from(provision.metadata + reserve) * u64::from(array.chunk) * SECTOR,

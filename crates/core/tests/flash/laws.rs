@@ -252,7 +252,7 @@ fn stage(parts: &Parts, script: &Script) -> (Stage, Vec<usize>) {
                     10..18 => Occupant::UserRead,
                     8..10 => more[what as usize % 2],
                     // Reads and programs of users are drawn elsewhere too.
-                    0..2 if draw.tag % 2 == 1 => kinds[8 + what as usize],
+                    0..4 if draw.tag % 2 == 1 => kinds[8 + what as usize],
                     _ => kinds[what as usize],
                 };
                 let first = operation(parts, draw, occupant, what >= 18 && !joins_moves);

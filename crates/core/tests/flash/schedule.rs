@@ -31,8 +31,10 @@ const ARRIVALS: [Occupant; Occupant::COUNT] = [
     Occupant::Erase,
     Occupant::GcProgram,
     Occupant::UserProgram,
+    Occupant::FoldProgram,
     Occupant::Background,
     Occupant::MetaProgram,
+    Occupant::FoldRead,
     Occupant::GcRead,
     Occupant::MetaRead,
     Occupant::ParityProgram,
@@ -54,18 +56,28 @@ fn who_is_next_at_a_die() {
             "fifo" => first(&[], &[]),
             "read-priority" => first(&[Occupant::UserRead], &[]),
             "read-write-erase" => first(&[Occupant::UserRead], &[Occupant::Erase]),
-            // Host reads, reads of read-modify-writes, collection reads, collection programs.
-            "channel-reads" => {
-                first(&[Occupant::UserRead, Occupant::RmwRead, Occupant::GcRead, Occupant::GcProgram], &[])
-            }
+            // Host reads, reads of read-modify-writes, reads and programs of collections and folds.
+            "channel-reads" => first(
+                &[
+                    Occupant::UserRead,
+                    Occupant::RmwRead,
+                    Occupant::GcRead,
+                    Occupant::FoldRead,
+                    Occupant::GcProgram,
+                    Occupant::FoldProgram,
+                ],
+                &[],
+            ),
             "ranked" => vec![
                 Occupant::UserRead,
                 Occupant::RmwRead,
                 Occupant::UserProgram,
                 Occupant::ParityProgram,
                 Occupant::GcProgram,
+                Occupant::FoldProgram,
                 Occupant::MetaProgram,
                 Occupant::GcRead,
+                Occupant::FoldRead,
                 Occupant::MetaRead,
                 Occupant::Background,
                 Occupant::Erase,
@@ -75,9 +87,17 @@ fn who_is_next_at_a_die() {
         assert_eq!(order(&under(name), &ARRIVALS, false), calm, "{name}");
         // Only `read-priority` takes account of a collection that is short of space.
         let urgent = match name {
-            "read-priority" => {
-                first(&[Occupant::UserRead, Occupant::Erase, Occupant::GcProgram, Occupant::GcRead], &[])
-            }
+            "read-priority" => first(
+                &[
+                    Occupant::UserRead,
+                    Occupant::Erase,
+                    Occupant::GcProgram,
+                    Occupant::FoldProgram,
+                    Occupant::FoldRead,
+                    Occupant::GcRead,
+                ],
+                &[],
+            ),
             _ => calm,
         };
         assert_eq!(order(&under(name), &ARRIVALS, true), urgent, "{name}, urgent");

@@ -5,7 +5,7 @@
 
 use tailcut_report::faults::{FaultBlocks, Faults};
 use tailcut_report::summary::{
-    Channel, Gc, GcGroup, Load, Operations, PeCycles, Precondition, SCHEMA, Scheme, Suspends, Use,
+    Channel, Gc, GcGroup, Load, Operations, PeCycles, Precondition, SCHEMA, Scheme, SlcUse, Suspends, Use,
     Utilisation, Workload,
 };
 use tailcut_report::{DeviceCounters, Ordered, SchemeFacts, Summary};
@@ -151,6 +151,13 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
             ..Default::default()
         }),
         pe_cycles: Some(PeCycles { mean: 1.5, max: 3 }),
+        slc: Some(SlcUse {
+            host_units: 40,
+            folded_units: 30,
+            fold_reads: 20,
+            erases: 4,
+            pe_cycles: PeCycles { mean: 0.5, max: 1 },
+        }),
         channel: Some(Channel { idle: 0.5, useful: 0.375, uncorrectable: None, ecc_wait: 0.125 }),
         utilisation: Some(Utilisation {
             dies: Use { mean: 0.5, busiest: 0.75 },

@@ -183,6 +183,7 @@ impl Operation {
                 program_ns(t, parts.slow_programs.as_ref(), e.page, e.until.0 - e.at.0)
             }
             OpKind::Erase => match &parts.eraser {
+                _ if t.is_slc(e.page) => t.erase_ns_of(e.page),
                 None => t.erase_ns,
                 Some(eraser) => planned(e.until.0 - e.at.0, t.loops.others(), eraser.chip().step_ns),
             },

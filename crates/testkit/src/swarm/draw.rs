@@ -8,6 +8,8 @@ use tailcut_core::device::Shape;
 use tailcut_core::device::config::{DeviceConfig, Transfer};
 use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind};
 use tailcut_core::nand::config::{BusyKind, ChannelOrder, LeastLeftOf, PlaneReading, ServedAfterLoop};
+use tailcut_core::nand::faults::config::{FaultKind, FaultsConfig};
+use tailcut_core::nand::slc::SlcConfig;
 use tailcut_core::policy::background::{BackgroundConfig, scrub};
 use tailcut_core::policy::buffer::{BufferConfig, QueueLimit, QueueOf, lru::PowerLoss};
 use tailcut_core::policy::flush::FlushConfig;
@@ -114,6 +116,7 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
     let mut deferral = Stream::new(seed, "swarm deferral", 0);
     let mut channels = Stream::new(seed, "swarm channels", 0);
     let mut planes = Stream::new(seed, "swarm planes", 0);
+    let mut slc = Stream::new(seed, "swarm slc", 0);
     loop {
         let mut config = draw_drive(&mut s);
         draw_policies(&mut s, &mut config);
@@ -144,6 +147,7 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
         if chance(&mut holes, 3) {
             config.ftl.bad_blocks = BadBlocks::Hole;
         }
+        draw_slc(&mut slc, &mut config);
         if set_capacity(&mut s, &mut config, seed) {
             widen_gap(&mut config, seed);
             let plan = draw_plan(&mut s, &config);
@@ -412,6 +416,26 @@ fn draw_tokens(s: &mut Stream, c: &mut DeviceConfig) {
         && chance(s, 4)
     {
         c.policy.gc_schedule = GcScheduleConfig::Tokens(tokens::Config { start, hard, most });
+    }
+}
+
+/// Give an SLC region to a third of the drives that can have one.
+fn draw_slc(s: &mut Stream, c: &mut DeviceConfig) {
+    let slc = SlcConfig {
+        blocks: between(s, 1, 3) as u32,
+        read: Span(between(s, 0, 30_000)),
+        program: Span(one_of(s, &[0, 5_000, 150_000])),
+        erase: Span(one_of(s, &[100_000, 3_000_000, 7_000_001])),
+        fold_idle: Span(one_of(s, &[1_000_000, 1_000_000, 40_000_000])),
+        fold_below: one_of(s, &[0.0, 0.3, 1.0]),
+    };
+    let alone = c.faults == FaultsConfig::default() && c.fault.iter().all(|f| f.kind == FaultKind::Bad);
+    let types = c.timing.read.len();
+    let fits = types > 1 && c.geometry.pages as usize >= types && c.ftl.gc.copy == CopyMode::Controller;
+    let rows = c.policy.redundancy.name() == "none" && c.ftl.bad_blocks == BadBlocks::Remap;
+    if chance(s, 3) && alone && fits && rows {
+        c.geometry.blocks += slc.blocks;
+        c.slc = Some(slc);
     }
 }
 

@@ -89,3 +89,42 @@ fn a_full_decoder_stalls_the_channel() {
         "Four codewords a page, 6 us to decode one, room for two: the channel waits for the decoder.";
     check("a_full_decoder_stalls_the_channel", question, &c, &[], &script, 1_500);
 }
+
+/// A region of one block in each plane, with two pages, of which the fill took nothing.
+fn slc(idle: u64, below: f64) -> DeviceConfig {
+    let mut c = drive();
+    c.slc = Some(SlcConfig {
+        blocks: 1,
+        read: Span(25_000),
+        program: Span(100_000),
+        erase: Span(1_500_000),
+        fold_idle: Span(idle),
+        fold_below: below,
+    });
+    c
+}
+
+#[test]
+fn a_fold_of_the_region() {
+    let question = "The region of die 0 takes two rows, at a third of the time of a program. The third write finds it\n\
+        full and goes to a normal block. When the host has been idle for a millisecond, the region is folded: what is\n\
+        valid, one row, is read, programmed and the block erased. A read waits for the fold; its data lie in the\n\
+        region. The last write finds room there again.";
+    let script = [
+        (0, Put, 64, UNIT),
+        (100_000, Put, 64, UNIT),
+        (200_000, Put, 72, UNIT),
+        (1_700_000, Read, 64, UNIT),
+        (5_500_000, Put, 76, UNIT),
+    ];
+    check("a_fold_of_the_region", question, &slc(1_000_000, 0.0), &[], &script, 50_000);
+}
+
+#[test]
+fn a_fold_at_once() {
+    let question = "The region of die 0 is full after two writes, and so below the share that is to be free: its fold\n\
+        begins before the host is idle. The unit that was written twice moves once. The third write goes to a\n\
+        normal block.";
+    let script = [(0, Put, 64, UNIT), (100_000, Put, 64, UNIT), (300_000, Put, 72, UNIT)];
+    check("a_fold_at_once", question, &slc(1_000_000_000, 0.5), &[], &script, 50_000);
+}

@@ -19,6 +19,7 @@ use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind};
 use tailcut_core::nand::config::{BusyKind, ChannelOrder, ServedAfterLoop};
 use tailcut_core::nand::errors::config::{CODEWORD, ErrorsConfig};
+use tailcut_core::nand::slc::SlcConfig;
 use tailcut_core::policy::*;
 use tailcut_testkit::swarm::member;
 use tailcut_testkit::{Host, operations, parity_drive, small_drive, waveform};

@@ -2,8 +2,8 @@
 
 use crate::args::serve::ServeArgs;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tailcut_core::device::{InMemory, Usage};
-use tailcut_core::drive::Drive;
+use tailcut_core::device::Usage;
+use tailcut_live::store::folder::Stored;
 use tailcut_live::{Event, Server};
 use tailcut_report::summary::{Gc, SCHEMA, Scheme, Workload};
 use tailcut_report::{DeviceCounters, Ordered, SchemeFacts, Summary};
@@ -33,7 +33,7 @@ pub struct Measures {
 
 impl Monitor {
     /// Measure a drive from now on.
-    pub fn new(drive: &Drive<(), InMemory>, log: Option<LogWriter>) -> Monitor {
+    pub fn new(drive: &Stored, log: Option<LogWriter>) -> Monitor {
         let options = RecorderOptions { start: drive.now(), ..RecorderOptions::default() };
         let recorder = Recorder::new(&[JOB.to_string()], options);
         let usage_from = drive.usage();
@@ -74,7 +74,7 @@ impl Monitor {
     }
 
     /// Note the levels of the drive at the ends of intervals.
-    pub fn gauge(&self, drive: &Drive<(), InMemory>) {
+    pub fn gauge(&self, drive: &Stored) {
         let mut m = self.measures();
         if drive.now() >= m.recorder.interval_end() {
             let gauges = gauges(drive, &m.usage_from);
@@ -131,7 +131,7 @@ impl Monitor {
 }
 
 /// The counters of the drive that the summary of a server has.
-fn counters(drive: &Drive<(), InMemory>) -> DeviceCounters {
+fn counters(drive: &Stored) -> DeviceCounters {
     let c = drive.counters();
     let programs = [
         ("user", c.programs_user),
@@ -139,6 +139,7 @@ fn counters(drive: &Drive<(), InMemory>) -> DeviceCounters {
         ("parity", c.programs_parity),
         ("wear", c.programs_wear),
         ("refresh", c.programs_refresh),
+        ("fold", c.programs_fold),
         ("pad", c.programs_pad),
         ("metadata", c.programs_metadata),
         ("failed", c.programs_failed),

@@ -477,8 +477,10 @@ pub fn aged_key(config: &DeviceConfig, seed: u64, what: &str) -> u64 {
     // A drive whose programs may fail keeps more extents free.
     let faults = Faults::new(&config.faults, &config.fault, &config.geometry, config.errors.is_some(), seed);
     let programs_fail = faults.is_some_and(|faults| faults.may_fail_programs());
+    // Ageing leaves the SLC region empty. Its blocks hold none of the data.
+    let slc = config.slc.as_ref().map(|slc| slc.blocks);
     let text = format!(
-        "{} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {:?} {:?} {bad:?} {programs_fail} {seed} {what}",
+        "{} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {:?} {:?} {bad:?} {programs_fail} {slc:?} {seed} {what}",
         crate::snapshot::VERSION,
         config.geometry,
         f.kind,

@@ -186,14 +186,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let collected: Vec<Option<u32>> = self.state.gc.collections.iter().map(Collection::target).collect();
         let seen =
             Seen { valid: &valid, pending_rows: &pending_rows, readers: &readers, collected: &collected };
-        self.state.extents.audit(layout, &seen)
+        self.state.extents.audit(layout, &seen)?;
+        self.state.slc.region.audit(layout, &valid, &pending_rows, &collected)
     }
 
     /// Check that valid units and reads are in rows that were programmed, and that rows under way
     /// are distinct.
     pub(in crate::device) fn audit_rows(&self) -> Result<(), String> {
         let layout = &self.shape.layout;
-        let taken = self.state.extents.rows_written(layout);
+        let taken = self.state.rows_written(layout);
         let rows = layout.rows_per_extent;
         let is_taken = |row: u32| {
             let (extent, row) = (row / rows, row % rows);

@@ -1,9 +1,9 @@
 //! The whole audit: every check in order, the totals, and what must hold in an idle drive.
 
-use crate::address::{Lpn, Ppa};
+use crate::address::{Extent, Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
-use crate::device::gc::collect::Stage;
+use crate::device::gc::collect::{Collection, Stage};
 use crate::ftl::map::{InBuffer, Place};
 use crate::medium::Medium;
 use crate::observer::Observer;
@@ -109,10 +109,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
         blocks.audit(|plane, index| {
             let lane = lane_of_plane(plane);
             let extent = lane * layout.stride + index;
+            if layout.is_slc(Extent(extent)) {
+                return true;
+            }
             // Retired extents keep their blocks where extents can have holes.
             index < layout.usable[lane as usize] && (e.holes().is_some() || !e.retired().contains(&extent))
         })?;
-        self.audit_cycles()
+        self.audit_cycles()?;
+        self.state.slc.audit_cycles(layout, blocks, |extent| {
+            let is_erased = |c: &Collection| c.stage == Stage::Erasing && c.victim == extent.0;
+            self.state.gc.collections.iter().any(is_erased)
+        })
     }
 
     /// Check that the blocks of an extent have been erased as often as each other, and all extents

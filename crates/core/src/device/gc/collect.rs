@@ -1,8 +1,8 @@
 //! Collection: empty a victim, erase it, free it.
 
-use crate::address::{BusyUnit, Lpn, Ppa};
+use crate::address::{BusyUnit, Extent, Lane, Lpn, Ppa};
 use crate::containers::NONE;
-use crate::device::drive::{Deferred, Device};
+use crate::device::drive::Device;
 use crate::device::gc::gain::Gain;
 use crate::medium::Medium;
 use crate::observer::Observer;
@@ -30,6 +30,8 @@ enum Aim {
     Wear,
     /// To write old data again.
     Refresh,
+    /// To fold an extent of the SLC region.
+    Fold,
 }
 
 /// The collection of one lane.
@@ -111,8 +113,25 @@ impl Collection {
         self.is_active().then_some(self.victim)
     }
 
+    /// Whether the collection, if there is one, folds an extent of the SLC region.
+    pub fn folds(&self) -> bool {
+        self.aim == Aim::Fold
+    }
+
     pub fn is_active(&self) -> bool {
         self.stage != Stage::Idle
+    }
+
+    /// Add the tokens that copied units earn: for each write unit of them, of so many units, units won / valid units of
+    /// the victim, up to `most`. A fold wins none.
+    #[cold]
+    fn earn_tokens(&mut self, units: u32, per_row: u32, most: u32) {
+        if self.folds() {
+            return;
+        }
+        let per = i64::from(per_row);
+        let earned = i64::from(units) * i64::from(self.wins) * TOKEN / (i64::from(self.valid.max(1)) * per);
+        self.tokens = (self.tokens + earned).min(i64::from(most) * TOKEN);
     }
 
     /// Describe the collection, for diagnosis.
@@ -197,6 +216,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let due = self.due_extent(lane).is_some();
         if !due && !self.state.policies.gc_schedule.start(&view) {
+            if self.shape.folds.is_some() && self.fold(Lane(lane)) {
+                return;
+            }
             let quiet = super::space::quiet(view);
             let later = self.state.policies.gc_schedule.start(&quiet);
             return self.set_waiting(lane, later);
@@ -208,16 +230,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return self.set_waiting(lane, true);
         }
         if self.fixed.collects_instantly {
-            let s = &mut self.state;
-            if !std::mem::replace(&mut s.gc.collections[lane as usize].due, true) {
-                s.deferred.push(Deferred::Collect { lane });
-            }
-            return;
+            return self.state.collect_soon(Lane(lane));
         }
         if let Some(victim) = self.pick_victim(lane) {
             self.begin_collection(lane, victim);
             self.close_scope(lane, true);
             self.pump_collection(lane);
+        } else if self.shape.folds.is_some() {
+            self.fold(Lane(lane));
         }
     }
 
@@ -233,7 +253,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The extent of a lane that is to be emptied whatever it holds: its blocks fail, or are erased too
     /// seldom, or its data are old.
-    fn due_extent(&self, lane: u32) -> Option<u32> {
+    pub(super) fn due_extent(&self, lane: u32) -> Option<u32> {
         let failing = if self.fixed.may_fail { self.failing_in(lane) } else { None };
         let levels = failing.is_none() && self.fixed.erase_gap.is_some();
         let due = if levels { self.coldest_in(lane) } else { failing };
@@ -272,28 +292,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Aim::Space => &mut s.counters.programs_gc,
             Aim::Wear => &mut s.counters.programs_wear,
             Aim::Refresh => &mut s.counters.programs_refresh,
+            Aim::Fold => &mut s.counters.programs_fold,
         };
         *counted += u64::from(units);
         if self.fixed.most_tokens > 0 {
-            self.earn_tokens(lane, units);
+            let c = &mut s.gc.collections[lane as usize];
+            c.earn_tokens(units, self.shape.layout.units_per_row, self.fixed.most_tokens);
         }
-    }
-
-    /// Add the tokens that copied units earn: for each write unit of them, units won / valid units of the
-    /// victim.
-    #[cold]
-    fn earn_tokens(&mut self, lane: u32, units: u32) {
-        let per = i64::from(self.shape.layout.units_per_row);
-        let c = &mut self.state.gc.collections[lane as usize];
-        let earned = i64::from(units) * i64::from(c.wins) * TOKEN / (i64::from(c.valid.max(1)) * per);
-        c.tokens = (c.tokens + earned).min(i64::from(self.fixed.most_tokens) * TOKEN);
     }
 
     /// Let a host program of a lane that has ended pay a token, if the lane collects.
     #[cold]
     pub(in crate::device) fn pay_token(&mut self, lane: u32) {
         let c = &mut self.state.gc.collections[lane as usize];
-        if c.stage != Stage::Copying {
+        if c.stage != Stage::Copying || c.folds() {
             return;
         }
         c.tokens -= TOKEN;
@@ -313,8 +325,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (dead, dropped) = if dead { self.dead_units_of(victim) } else { (0, 0) };
         let units = self.shape.layout.units_per_extent;
         self.map.fetch_owners(Ppa(victim * units), units);
+        let folds = self.shape.layout.is_slc(Extent(victim));
         let s = &mut self.state;
-        s.extents.begin_collection(victim);
+        if folds {
+            s.slc.region.of_mut(Lane(lane)).begin_fold(Extent(victim));
+        } else {
+            s.extents.begin_collection(victim);
+        }
         let valid = s.extents.valid(victim);
         let c = &mut s.gc.collections[lane as usize];
         debug_assert!(c.staged.is_empty() && c.reads == 0 && c.programs == 0);
@@ -328,6 +345,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         } else if refreshes {
             c.aim = Aim::Refresh;
             s.counters.collections_for_refresh += 1;
+        } else if folds {
+            c.aim = Aim::Fold;
         }
         c.cursor = 0;
         (c.begun, c.ends) = (s.now, ends);
@@ -465,31 +484,42 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let c = &mut s.gc.collections[lane as usize];
         c.stage = Stage::Idle;
         let took = s.now - c.begun;
-        s.gc.pace.collected(took, c.wins);
-        s.counters.collecting_ns += took;
-        s.counters.longest_collection_ns = s.counters.longest_collection_ns.max(took);
         let (victim, aim) = (c.victim, c.aim);
-        s.counters.collections += 1;
-        s.counters.erases += 1;
-        self.scrub_no_more(victim);
-        if self.fixed.may_fail || self.shape.holes.is_some() {
-            let layout = &self.shape.layout;
-            let first = layout.first_die(lane);
-            let spared = |die| u64::from(self.planes_not_erased(victim, die).count_ones());
-            let spared: u64 = (first..first + layout.luns).map(spared).sum();
-            self.state.counters.blocks_spared += spared;
-        }
-        if self.fixed.may_fail && !self.replace_bad_blocks(victim) {
-            self.retire_extent(victim);
-        } else {
-            if self.fixed.may_fail {
-                self.note_gain(lane, victim, aim == Aim::Space);
+        match self.shape.folds {
+            Some(rule) if aim == Aim::Fold => {
+                s.folded(rule, Lane(lane));
+                if self.fixed.may_fail {
+                    self.readable_again(victim);
+                }
+                self.data_erased(victim);
             }
-            self.extent_erased(victim);
-            self.defer_last_loop(victim);
-        }
-        if let Some(gap) = self.fixed.erase_gap {
-            self.note_coldest(lane, gap);
+            _ => {
+                s.gc.pace.collected(took, c.wins);
+                s.counters.collecting_ns += took;
+                s.counters.longest_collection_ns = s.counters.longest_collection_ns.max(took);
+                s.counters.collections += 1;
+                s.counters.erases += 1;
+                self.scrub_no_more(victim);
+                if self.fixed.may_fail || self.shape.holes.is_some() {
+                    let layout = &self.shape.layout;
+                    let first = layout.first_die(lane);
+                    let spared = |die| u64::from(self.planes_not_erased(victim, die).count_ones());
+                    let spared: u64 = (first..first + layout.luns).map(spared).sum();
+                    self.state.counters.blocks_spared += spared;
+                }
+                if self.fixed.may_fail && !self.replace_bad_blocks(victim) {
+                    self.retire_extent(victim);
+                } else {
+                    if self.fixed.may_fail {
+                        self.note_gain(lane, victim, aim == Aim::Space);
+                    }
+                    self.extent_erased(victim);
+                    self.defer_last_loop(victim);
+                }
+                if let Some(gap) = self.fixed.erase_gap {
+                    self.note_coldest(lane, gap);
+                }
+            }
         }
         self.note_space(lane);
         self.resume_stalled(lane);

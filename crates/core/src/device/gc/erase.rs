@@ -11,7 +11,7 @@
 //! collection's own rows wait for is ordered when the first of them is taken; theirs may wait for the whole
 //! copy phase.
 
-use crate::address::{BusyUnit, Ppa};
+use crate::address::{BusyUnit, Extent, Ppa};
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use crate::containers::slab::Slab;
@@ -125,8 +125,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let c = &mut self.state.gc.collections[lane as usize];
         let victim = c.victim;
         c.stage = Stage::Erasing;
-        self.choose_voltage(victim);
-        let part = if self.fixed.defers_last_loop { ErasePart::AllButLast } else { ErasePart::Whole };
+        let folds = c.folds();
+        if !folds {
+            self.choose_voltage(victim);
+        }
+        let part =
+            if self.fixed.defers_last_loop && !folds { ErasePart::AllButLast } else { ErasePart::Whole };
         let erases = self.order_erases(lane, victim, part);
         self.state.gc.collections[lane as usize].erases = erases;
         if erases == 0 {
@@ -148,7 +152,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             ExtentKind::Block => (1u32 << (lane % planes), 1),
             _ => (u32::MAX >> (32 - planes / parts), planes / parts),
         };
-        let mut erases = 0;
+        let (mut erases, page) = (0, layout.page_number_of(Extent(extent), 0));
         for number in 0..luns * parts {
             let (die, mut mask) = (first + number / parts, mask << (number % parts * width));
             if self.fixed.may_fail || self.shape.holes.is_some() {
@@ -166,6 +170,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 unit: self.shape.unit_of(die, plane),
                 planes: mask,
                 block,
+                page,
                 extent,
                 ..FlashCommand::BLANK
             };

@@ -1,7 +1,7 @@
 //! Collections that take no time and no resource: the bound with which others are compared.
 
 use super::collect::Stage;
-use crate::address::Ppa;
+use crate::address::{Lane, Ppa};
 use crate::device::drive::Device;
 use crate::ftl::open_row::OpenRow;
 use crate::medium::Medium;
@@ -14,7 +14,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.state.gc.collections[lane as usize].is_active() || self.has_given_up(lane) {
             return;
         }
-        if let Some(victim) = self.pick_victim(lane) {
+        let wants_space = self.shape.folds.is_none()
+            || self.due_extent(lane).is_some()
+            || self.state.policies.gc_schedule.start(&self.space(lane));
+        let for_space = if wants_space { self.pick_victim(lane) } else { None };
+        let fold = || self.state.fold_victim(&self.shape, self.flash.host_ops(), Lane(lane)).map(|e| e.0);
+        let victim = for_space.or_else(fold);
+        if let Some(victim) = victim {
             if self.fixed.may_fail && !self.has_rows_for(lane, victim) {
                 return;
             }
@@ -59,7 +65,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Erase the victim of a lane in no time.
     pub(in crate::device) fn erase_instantly(&mut self, lane: u32) {
         let victim = self.state.gc.collections[lane as usize].victim;
-        self.choose_voltage(victim);
+        if !self.state.gc.collections[lane as usize].folds() {
+            self.choose_voltage(victim);
+        }
         self.count_erases_of(victim);
         self.victim_erased(lane);
     }

@@ -15,7 +15,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         // The blocks of an extent are erased together. Its first stands for all.
         let plane = layout.planes_of(lane).next().expect("a lane has planes");
         let (mut most, mut coldest, mut least) = (0, NONE, u32::MAX);
-        for index in 0..layout.stride {
+        for index in 0..layout.usable[lane as usize] {
             if !blocks.has(plane, index) {
                 continue;
             }

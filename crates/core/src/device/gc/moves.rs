@@ -39,7 +39,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
             }
             self.state.gc.collections[lane as usize].reads += 1;
-            self.state.counters.gc_reads += 1;
+            let s = &mut self.state;
+            let folds = s.gc.collections[lane as usize].folds();
+            *(if folds { &mut s.counters.fold_reads } else { &mut s.counters.gc_reads }) += 1;
             return match self.shape.copy {
                 CopyMode::Controller => self.read_segment(lane, start, mask),
                 CopyMode::Copyback => self.copy_back(lane, start),
@@ -61,7 +63,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             planes |= p;
             codewords += n;
         }
-        let read = self.read_of(Occupant::GcRead, Work::Collection(lane), start);
+        let folds = self.state.gc.collections[lane as usize].folds();
+        let occupant = if folds { Occupant::FoldRead } else { Occupant::GcRead };
+        let read = self.read_of(occupant, Work::Collection(lane), start);
         let target = Target::Units(mask);
         let op = self.order_read(FlashCommand { planes, codewords, target, ppa: start, ..read });
         self.submit_op(op);
@@ -123,8 +127,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.state.write.units.give(write_unit);
             return self.stop_collecting(lane);
         };
-        self.state.gc.collections[lane as usize].programs += 1;
-        self.queue_program(write_unit, ppa, Occupant::GcProgram);
+        let c = &mut self.state.gc.collections[lane as usize];
+        c.programs += 1;
+        let occupant = if c.folds() { Occupant::FoldProgram } else { Occupant::GcProgram };
+        self.queue_program(write_unit, ppa, occupant);
     }
 
     /// Handle the end of a program of this lane's collection.

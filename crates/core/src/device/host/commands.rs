@@ -355,8 +355,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
 /// Whether a command waited for a collection, by its ledger.
 fn has_met_collection(ledger: &Ledger) -> bool {
-    let of_collection = [Occupant::GcRead, Occupant::GcProgram, Occupant::Erase];
-    let waits = of_collection.into_iter().flat_map(|o| [Cause::die_wait(o), Cause::channel_wait(o)]);
+    let waits = Occupants::COLLECTION.iter().flat_map(|o| [Cause::die_wait(o), Cause::channel_wait(o)]);
     // Only a collection makes a free block.
     let others = [Cause::GC_HOLD, Cause::GC_HOLD_ERASE, Cause::FREE_SPACE];
     waits.chain(others).any(|cause| ledger.get(cause) > 0)

@@ -154,7 +154,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             occupant,
             owner: work.into(),
             unit: self.shape.unit_of(place.die, place.plane),
-            page: place.page,
+            page: self.shape.layout.page_number(place),
             block: self.block_of(place.extent),
             extent: place.extent,
             ppa: row,

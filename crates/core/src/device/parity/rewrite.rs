@@ -258,6 +258,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn set_fault_timer(&mut self) {
         let at = [self.next_death(), self.rewriting_resumes()].into_iter().flatten().min();
         self.state.faults.due_at = at.unwrap_or(UNSET);
-        self.set_rare_timer();
+        self.state.set_rare_timer();
     }
 }

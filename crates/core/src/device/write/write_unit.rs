@@ -1,6 +1,6 @@
 //! Write units: from dirty slots to programmed rows.
 
-use crate::address::{BusyUnit, Ppa};
+use crate::address::{BusyUnit, Extent, Lane, Ppa};
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use crate::device::drive::Device;
@@ -17,7 +17,7 @@ use crate::observer::{Observer, RequestStep, WriteStep};
 use crate::policy::flush::{FlushVerdict, FlushView};
 use crate::policy::placement::LaneView;
 use serde::{Deserialize, Serialize};
-use tailcut_units::{Ledger, Occupant};
+use tailcut_units::{Ledger, Occupant, Occupants};
 
 /// One write unit on its way to flash.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -356,9 +356,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return false;
         }
         let s = &mut self.state;
-        let free = s.extents.free(&self.shape.layout, lane);
-        let reserve = self.shape.reserve;
-        let Some(ppa) = s.extents.take_row(&self.shape.layout, lane, Writer::Host, reserve) else {
+        let layout = &self.shape.layout;
+        let free = s.extents.free(layout, lane);
+        let first = if layout.slc_extents == 0 { None } else { s.take_slc_row(layout, Lane(lane)) };
+        let row = first.or_else(|| s.extents.take_row(layout, lane, Writer::Host, self.shape.reserve));
+        let Some(ppa) = row else {
             self.check_collection(lane);
             return false;
         };
@@ -407,7 +409,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let place = self.shape.layout.place(ppa);
         let unit = self.shape.unit_of(place.die, place.plane);
         let planes = self.shape.layout.write_planes;
-        let width = if occupant == Occupant::GcProgram { self.shape.gc_program_planes } else { planes };
+        let width = if Occupants::COLLECTION.has(occupant) { self.shape.gc_program_planes } else { planes };
         let g = &mut self.state.write.units[write_unit];
         g.ppa = ppa;
         g.failed = false;
@@ -436,7 +438,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             owner: Work::WriteUnit(write_unit).into(),
             write_unit,
             unit,
-            page: place.page,
+            page: self.shape.layout.page_number(&place),
             planes,
             codewords: planes.count_ones() * self.shape.codewords_per_page,
             block: self.block_of(place.extent),
@@ -497,7 +499,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.moved(lpn, source.flash(), ppa + i);
             }
         }
-        self.state.extents.row_programmed(&self.shape.layout, extent);
+        self.state.row_programmed(&self.shape, Extent(extent), count);
         if writer == Writer::Collection {
             self.scrub_if_filled(extent);
         }
@@ -518,8 +520,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         if writer == Writer::Collection {
             self.write_unit_collected(lane);
-        } else if self.state.gc.waiting > 0 {
-            // An extent that is now closed may be the victim that a waiting lane lacked.
+        } else if self.state.gc.waiting > 0 || self.shape.folds.is_some() {
+            // An extent that is now closed may be the victim that a waiting lane lacked, or is to be folded.
             self.check_collection(lane);
         }
         self.wake_for_victim();

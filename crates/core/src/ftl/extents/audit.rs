@@ -1,6 +1,7 @@
 //! The invariants of extents, checked on demand, for tests.
 
 use super::{CLOSED_TO_COLLECTION, Extents};
+use crate::address::Extent;
 use crate::containers::NONE;
 use crate::ftl::layout::Layout;
 
@@ -54,6 +55,10 @@ impl Extents {
         law!(rows == pending, "extent {extent}: {rows} rows under way, {pending} pending");
         law!(reads == readers, "extent {extent}: {reads} reads under way, {readers} readers");
         let (lane, index) = layout.lane_of(extent);
+        if layout.is_slc(Extent(extent)) {
+            law!(!self.is_closed(extent), "extent {extent} is in SLC mode and open to collection");
+            return Ok(());
+        }
         if index >= layout.usable[lane as usize] {
             let collectable = self.is_closed(extent);
             law!(count == 0 && pending == 0 && !collectable, "extent {extent} is not usable and in use");

@@ -60,7 +60,7 @@ impl Schedule for Policy {
     #[inline]
     fn next(&mut self, view: &QueueView<'_>) -> Occupant {
         let has = |occupant| view.waiting.has(occupant);
-        for first in [Occupant::UserRead, Occupant::RmwRead, Occupant::GcRead] {
+        for first in [Occupant::UserRead, Occupant::RmwRead, Occupant::GcRead, Occupant::FoldRead] {
             if has(first) {
                 return first;
             }
@@ -68,16 +68,17 @@ impl Schedule for Policy {
         // Parity programs count as the host's: host writes need them, and both kinds go to the
         // pages of one block in order.
         let host = view.waiting & Occupants::HOST_PROGRAMS;
-        match (has(Occupant::GcProgram), !host.is_empty()) {
+        let moved = if has(Occupant::GcProgram) { Occupant::GcProgram } else { Occupant::FoldProgram };
+        match (has(moved), !host.is_empty()) {
             (true, true) if self.since + 1 < self.share => {
                 self.since += 1;
-                Occupant::GcProgram
+                moved
             }
             (true, true) => {
                 self.since = 0;
                 earliest(host, view.arrived)
             }
-            (true, false) => Occupant::GcProgram,
+            (true, false) => moved,
             _ => earliest(view.waiting, view.arrived),
         }
     }

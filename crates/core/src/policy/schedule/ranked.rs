@@ -37,14 +37,16 @@ impl Policy {
 }
 
 /// The kinds of work, first served first.
-const RANKS: [Occupant; 10] = [
+const RANKS: [Occupant; 12] = [
     Occupant::UserRead,
     Occupant::RmwRead,
     Occupant::UserProgram,
     Occupant::ParityProgram,
     Occupant::GcProgram,
+    Occupant::FoldProgram,
     Occupant::MetaProgram,
     Occupant::GcRead,
+    Occupant::FoldRead,
     Occupant::MetaRead,
     Occupant::Background,
     Occupant::Erase,

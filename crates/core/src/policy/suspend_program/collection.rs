@@ -22,7 +22,7 @@ parameterless!();
 impl SuspendProgram for Policy {
     #[inline]
     fn suspends(&self, occupant: Occupant) -> bool {
-        occupant == Occupant::GcProgram
+        matches!(occupant, Occupant::GcProgram | Occupant::FoldProgram)
     }
     #[inline]
     fn stop(&self, view: &ProgramView) -> Option<ProgramStop> {

@@ -14,7 +14,7 @@ use tailcut_core::flash::{Flash, FlashCommand, Suspension};
 use tailcut_core::nand::OpKind;
 use tailcut_core::nand::config::{SuspendLimits, SuspendedData};
 use tailcut_core::policy::suspend_erase::{SuspendEraseConfig, timeout};
-use tailcut_units::{Cause, Occupant, Span};
+use tailcut_units::{Cause, Occupant, Occupants, Span};
 
 /// When an erase submitted at 0 begins in the array, and when a program does.
 const E: u64 = COMMAND;
@@ -89,7 +89,7 @@ fn program_way(member: &str, occupant: Occupant, x: u64, total: u64) -> Option<W
     match member {
         _ if x >= total => None,
         "never" => None,
-        "collection" if occupant != Occupant::GcProgram => None,
+        "collection" if !Occupants::COLLECTION.has(occupant) => None,
         "inter-phase" | "intra-phase" | "collection" if x == from => way(x, x, x, RELOAD),
         "inter-phase" | "collection" if end == total => None,
         "inter-phase" | "collection" => way(end, end, end, RELOAD),

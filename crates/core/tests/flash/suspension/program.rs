@@ -9,7 +9,12 @@ fn a_read_meets_every_phase() {
     for &member in SuspendProgramConfig::MEMBERS {
         for (page, total) in [(0, PROGRAM), (1, PROGRAM_2)] {
             for x in instants(&[0, PULSE], STEP, total) {
-                for occupant in [Occupant::UserProgram, Occupant::ParityProgram, Occupant::GcProgram] {
+                for occupant in [
+                    Occupant::UserProgram,
+                    Occupant::ParityProgram,
+                    Occupant::GcProgram,
+                    Occupant::FoldProgram,
+                ] {
                     for data in [SuspendedData::Shadow, SuspendedData::Controller] {
                         let label = format!("{member}, {occupant:?} of page {page}, {data:?}, a read at {x}");
                         let mut parts = programming(member);

@@ -1,4 +1,4 @@
-//! A medium in memory: the bytes and records of every unit that was written.
+//! A medium with bytes: those in the controller's memory are here, those on flash in a [`Store`].
 //!
 //! It checks every access. What cannot happen on a real flash (a program over another, a read of an
 //! erased page, data of another logical unit than the map says) is a *fault*. A fault is recorded
@@ -6,6 +6,7 @@
 
 use super::oob::{Kind, Oob};
 use super::pages::{Pages, Unit};
+use super::store::{Part, Store};
 use super::transfer::{Piece, Slot, Transfer};
 use super::xor::Accumulator;
 use super::{Below, Medium, Range, Size};
@@ -16,11 +17,14 @@ use std::collections::BTreeMap;
 /// Number of faults whose text is kept.
 const MOST_FAULTS: usize = 16;
 
+/// A medium that is in memory as a whole.
+pub type InMemory = Bytes<Pages>;
+
 /// See the module's documentation.
 #[derive(Clone, Debug, Default)]
-pub struct InMemory {
+pub struct Bytes<S> {
     size: Size,
-    pages: Pages,
+    store: S,
     slots: Vec<Slot>,
     requests: Vec<Transfer>,
     /// Units in the controller that are being moved, by their source address.
@@ -29,6 +33,40 @@ pub struct InMemory {
     /// Sequence number of the data that entered last.
     sequence: u64,
     faults: Vec<String>,
+    /// What has changed in the controller since the store was told last.
+    changed: Changed,
+}
+
+/// The parts of the controller's memory that have changed, for a store that keeps them.
+#[derive(Clone, Debug, Default)]
+struct Changed {
+    slots: Marks,
+    accumulators: Marks,
+    requests: Marks,
+}
+
+/// A set of numbers.
+#[derive(Clone, Debug, Default)]
+struct Marks {
+    is_in: Vec<bool>,
+    members: Vec<u32>,
+}
+
+impl Marks {
+    fn add(&mut self, index: u32) {
+        let at = index as usize;
+        if self.is_in.len() <= at {
+            self.is_in.resize(at + 1, false);
+        }
+        if !std::mem::replace(&mut self.is_in[at], true) {
+            self.members.push(index);
+        }
+    }
+
+    fn take(&mut self) -> Vec<u32> {
+        self.members.iter().for_each(|&index| self.is_in[index as usize] = false);
+        std::mem::take(&mut self.members)
+    }
 }
 
 impl InMemory {
@@ -37,20 +75,104 @@ impl InMemory {
         InMemory::default()
     }
 
+    /// Flip a bit of a unit on flash that a command wrote.
+    pub fn damage(&mut self, ppa: Ppa, byte: usize) {
+        self.store.damage(ppa, byte);
+    }
+}
+
+impl<S: Store> Bytes<S> {
+    /// Create a medium over a store.
+    pub fn over(store: S) -> Bytes<S> {
+        Bytes {
+            size: Size::default(),
+            store,
+            slots: Vec::new(),
+            requests: Vec::new(),
+            staged: BTreeMap::new(),
+            accumulators: Vec::new(),
+            sequence: 0,
+            faults: Vec::new(),
+            changed: Changed::default(),
+        }
+    }
+
+    /// The store.
+    pub fn store(&self) -> &S {
+        &self.store
+    }
+
+    /// The store, to commit it.
+    pub fn store_mut(&mut self) -> &mut S {
+        &mut self.store
+    }
+
+    /// Hand the store what has changed in the controller since this was called last.
+    pub fn keep(&mut self) {
+        let mut record = Vec::new();
+        for index in self.changed.slots.take() {
+            self.slots[index as usize].record(&mut record);
+            self.store.keep(Part::Slot, index, &record);
+        }
+        for index in self.changed.accumulators.take() {
+            self.accumulators[index as usize].record(&mut record);
+            self.store.keep(Part::Accumulator, index, &record);
+        }
+        for index in self.changed.requests.take() {
+            // A write whose data are all in slots needs them no more.
+            let request = &self.requests[index as usize];
+            if request.left > 0 {
+                self.store.keep(Part::Request, index, &request.bytes);
+            }
+        }
+        self.store.keep(Part::Sequence, 0, &self.sequence.to_le_bytes());
+    }
+
     /// The unit at an address; `None` if it is erased.
     pub fn unit(&self, ppa: Ppa) -> Option<Unit> {
-        self.pages.unit(ppa)
+        self.store.unit(ppa)
+    }
+
+    /// Forget the faults so far.
+    pub fn forget_faults(&mut self) {
+        self.faults.clear();
+    }
+
+    /// A part of the controller's memory is about to change.
+    #[inline]
+    fn mark(&mut self, part: Part, index: u32) {
+        if S::KEEPS {
+            let marks = match part {
+                Part::Slot => &mut self.changed.slots,
+                Part::Accumulator => &mut self.changed.accumulators,
+                Part::Request => &mut self.changed.requests,
+                Part::Sequence => return,
+            };
+            marks.add(index);
+        }
+    }
+
+    /// Take the controller's memory as the store has kept it.
+    fn take_kept(&mut self) {
+        if let Some(Ok(bytes)) = self.store.kept(Part::Sequence, 0).map(|r| r.try_into()) {
+            self.sequence = u64::from_le_bytes(bytes);
+        }
+        for (index, slot) in (0..).zip(&mut self.slots) {
+            if let Some(record) = self.store.kept(Part::Slot, index) {
+                *slot = Slot::from_record(&record, self.size.unit_bytes).unwrap_or_else(Slot::blank);
+            }
+        }
+        for (index, request) in (0..).zip(&mut self.requests) {
+            if let Some(bytes) = self.store.kept(Part::Request, index) {
+                request.begin(bytes.len() as u32, &bytes);
+            }
+        }
     }
 
     /// The bytes and the exclusive or of LPNs in an accumulator.
     pub fn accumulator(&self, acc: u32) -> (&[u8], u32) {
         let a = &self.accumulators[acc as usize];
         (&a.bytes, a.lpns)
-    }
-
-    /// Flip a bit of a unit on flash that a command wrote.
-    pub fn damage(&mut self, ppa: Ppa, byte: usize) {
-        self.pages.damage(ppa, byte);
     }
 
     fn fault(&mut self, text: impl FnOnce() -> String) {
@@ -68,7 +190,7 @@ impl InMemory {
     /// Return the unit at an address that should hold `lpn` (`NONE`: any unit), and record a fault
     /// if it does not.
     fn look(&mut self, ppa: Ppa, lpn: Lpn, why: &str) -> Option<Unit> {
-        let Some(unit) = self.pages.unit(ppa) else {
+        let Some(unit) = self.store.unit(ppa) else {
             self.fault(|| format!("{why}: unit {ppa} is erased"));
             return None;
         };
@@ -88,8 +210,8 @@ impl InMemory {
 
     fn program(&mut self, ppa: Ppa, unit: Unit) {
         let oob = unit.oob;
-        if let Some(before) = self.pages.program(ppa, unit) {
-            self.fault(|| format!("unit {ppa} is programmed with {oob:?} over {:?}", before.oob));
+        if let Some(before) = self.store.program(ppa, unit) {
+            self.fault(|| format!("unit {ppa} is programmed with {oob:?} over {before:?}"));
         }
     }
 
@@ -98,6 +220,7 @@ impl InMemory {
         let lpn = self.slots[slot as usize].lpn;
         let unit = self.look(ppa, lpn, why);
         let all = self.size.unit_bytes;
+        self.mark(Part::Slot, slot);
         let s = &mut self.slots[slot as usize];
         s.wants = Ppa::NONE;
         if let Some(unit) = unit {
@@ -126,12 +249,11 @@ impl InMemory {
     }
 }
 
-impl Medium for InMemory {
+impl<S: Store> Medium for Bytes<S> {
     const HOLDS_DATA: bool = true;
 
     fn attach(&mut self, size: &Size) {
-        if !self.pages.fits(size) {
-            self.pages = Pages::new(size);
+        if !self.store.attach(size) {
             self.sequence = 0;
         }
         self.size = *size;
@@ -139,14 +261,22 @@ impl Medium for InMemory {
         self.requests = vec![Transfer::default(); size.requests as usize];
         self.staged.clear();
         self.accumulators.clear();
+        self.changed = Changed::default();
+        if S::KEEPS {
+            self.take_kept();
+        }
     }
 
     fn begin_write(&mut self, request: u32, bytes: u32, data: &[u8]) {
-        self.requests[request as usize].begin(bytes, data);
+        let r = &mut self.requests[request as usize];
+        r.begin(bytes, data);
+        r.left = bytes;
+        self.mark(Part::Request, request);
     }
 
     fn hold(&mut self, slot: u32, lpn: Lpn, below: Below) {
         let all = self.size.unit_bytes;
+        self.mark(Part::Slot, slot);
         self.slots[slot as usize].take(lpn, all);
         match below {
             Below::Flash => {}
@@ -175,15 +305,19 @@ impl Medium for InMemory {
 
     fn write_slot(&mut self, slot: u32, range: Range<u32>, request: u32, at: u32) {
         let sequence = self.next();
+        self.mark(Part::Slot, slot);
         let s = &mut self.slots[slot as usize];
         let data = self.requests[request as usize].part(at, range.end - range.start);
         s.bytes[range.start as usize..range.end as usize].copy_from_slice(data);
+        let r = &mut self.requests[request as usize];
+        r.left = r.left.saturating_sub(range.end - range.start);
         s.held.add(range);
         s.sequence = sequence;
         s.written = true;
     }
 
     fn want(&mut self, slot: u32, ppa: Ppa) {
+        self.mark(Part::Slot, slot);
         self.slots[slot as usize].wants = ppa;
     }
 
@@ -196,6 +330,7 @@ impl Medium for InMemory {
 
     fn fill_slot_with_zeros(&mut self, slot: u32, ppa: Ppa) {
         if self.slots[slot as usize].wants == ppa {
+            self.mark(Part::Slot, slot);
             self.slots[slot as usize].wants = Ppa::NONE;
             self.give_up(slot);
         }
@@ -203,6 +338,7 @@ impl Medium for InMemory {
 
     fn give_up(&mut self, slot: u32) {
         let all = self.size.unit_bytes;
+        self.mark(Part::Slot, slot);
         let s = &mut self.slots[slot as usize];
         for gap in s.held.gaps(0..all).collect::<Vec<_>>() {
             s.bytes[gap.start as usize..gap.end as usize].fill(0);
@@ -241,7 +377,9 @@ impl Medium for InMemory {
     }
 
     fn program_staged(&mut self, ppa: Ppa, from: Ppa, lpn: Lpn, kind: Kind) {
-        let Some(mut unit) = self.staged.remove(&from) else {
+        // What was staged before the process ended is still on flash, since it is erased after it has moved.
+        let staged = self.staged.remove(&from).or_else(|| self.store.unit(from).filter(|_| S::KEEPS));
+        let Some(mut unit) = staged else {
             return self.fault(|| format!("unit {from} moves to {ppa} and was never sensed"));
         };
         self.check(&unit, from, lpn, "a moved unit");
@@ -261,15 +399,15 @@ impl Medium for InMemory {
     }
 
     fn erase(&mut self, extent: u32) {
-        let units = self.pages.units_of(extent);
+        let units = self.size.units_of(extent);
         while let Some((&ppa, _)) = self.staged.range(units.clone()).next() {
             self.staged.remove(&ppa);
         }
-        self.pages.erase(extent);
+        self.store.erase(units);
     }
 
     fn erase_units(&mut self, units: Range<Ppa>) {
-        units.start.run(units.end - units.start).for_each(|ppa| self.pages.erase_unit(ppa));
+        units.start.run(units.end - units.start).for_each(|ppa| self.store.erase_unit(ppa));
     }
 
     fn begin_read(&mut self, request: u32, bytes: u32) {
@@ -326,8 +464,12 @@ impl Medium for InMemory {
         &self.requests[request as usize].bytes
     }
 
+    fn fills_in(&mut self, order: &Fill) {
+        self.store.fills_in(order);
+    }
+
     fn fill(&mut self, order: &Fill, units: u32) {
-        self.pages.fill(order, units);
+        self.store.fill(order, units);
         self.sequence = self.sequence.max(u64::from(units));
     }
 
@@ -347,13 +489,25 @@ impl Medium for InMemory {
 
     fn set_accumulators(&mut self, count: u32) {
         self.accumulators = vec![Accumulator::new(self.size.unit_bytes); count as usize];
+        if !S::KEEPS {
+            return;
+        }
+        for (index, acc) in (0..).zip(&mut self.accumulators) {
+            if let Some(kept) = self.store.kept(Part::Accumulator, index)
+                && let Some(kept) = Accumulator::from_record(&kept, self.size.unit_bytes)
+            {
+                *acc = kept;
+            }
+        }
     }
 
     fn xor_clear(&mut self, acc: u32) {
+        self.mark(Part::Accumulator, acc);
         self.accumulators[acc as usize].clear();
     }
 
     fn xor_aim(&mut self, acc: u32, ppa: Ppa) {
+        self.mark(Part::Accumulator, acc);
         let unit = self.look(ppa, Lpn::NONE, "a unit to be rebuilt");
         let a = &mut self.accumulators[acc as usize];
         a.clear();
@@ -361,12 +515,14 @@ impl Medium for InMemory {
     }
 
     fn xor_flash_times(&mut self, acc: u32, ppa: Ppa, factor: u8) {
+        self.mark(Part::Accumulator, acc);
         if let Some(unit) = self.look(ppa, Lpn::NONE, "a member of a stripe") {
             self.accumulators[acc as usize].add_unit(&unit, factor);
         }
     }
 
     fn xor_slot_times(&mut self, acc: u32, slot: u32, factor: u8) {
+        self.mark(Part::Accumulator, acc);
         let s = &self.slots[slot as usize];
         self.accumulators[acc as usize].add(&s.bytes, s.lpn.0, factor);
         if !s.is_whole() {
@@ -375,6 +531,7 @@ impl Medium for InMemory {
     }
 
     fn xor_with(&mut self, acc: u32, other: u32) {
+        self.mark(Part::Accumulator, acc);
         let (bytes, lpns) =
             (self.accumulators[other as usize].bytes.clone(), self.accumulators[other as usize].lpns);
         self.accumulators[acc as usize].add(&bytes, lpns, 1);
@@ -388,6 +545,7 @@ impl Medium for InMemory {
     }
 
     fn deliver_xor(&mut self, acc: u32, request: u32, range: Range<u32>, ppa: Ppa) {
+        self.mark(Part::Accumulator, acc);
         let aim = self.accumulators[acc as usize].aim.take();
         if let Some(unit) = aim.or_else(|| self.look(ppa, Lpn::NONE, "a rebuilt unit")) {
             self.compare(acc, &unit, ppa);
@@ -411,11 +569,13 @@ impl Medium for InMemory {
     fn complete_xor(&mut self, acc: u32, slot: u32, ppa: Ppa) {
         if let Some(unit) = self.look(ppa, self.slots[slot as usize].lpn, "an old copy") {
             self.compare(acc, &unit, ppa);
+            self.mark(Part::Slot, slot);
             let s = &mut self.slots[slot as usize];
             if !s.written {
                 s.sequence = unit.oob.sequence;
             }
         }
+        self.mark(Part::Slot, slot);
         let s = &mut self.slots[slot as usize];
         let bytes = &self.accumulators[acc as usize].bytes;
         for gap in s.held.gaps(0..self.size.unit_bytes) {
@@ -428,7 +588,7 @@ impl Medium for InMemory {
     fn cancels(&self, units: &[(Ppa, u8)]) -> bool {
         let mut sum = Accumulator::new(self.size.unit_bytes);
         for &(ppa, factor) in units {
-            match self.pages.unit(ppa) {
+            match self.store.unit(ppa) {
                 Some(unit) => sum.add_unit(&unit, factor),
                 None => return false,
             }

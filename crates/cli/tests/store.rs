@@ -1,0 +1,338 @@
+//! Does a store keep what was answered, however its server ends?
+#![cfg(unix)]
+
+mod common;
+
+use common::{command, tailcut};
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+use tailcut_testkit::nbd::{Client, FLUSH, READ, WRITE, WRITE_ZEROES};
+use tailcut_units::Stream;
+
+/// Blocks that are written as a whole. Their length is no multiple of a mapping unit, so that neighbours share units.
+const BLOCKS: u64 = 400;
+const LENGTH: u64 = 10 * 1024 + 512;
+/// Requests under way at once.
+const DEPTH: usize = 16;
+
+/// A small drive with stripes over four channels.
+const RAIN: &str = r#"
+description = "a small drive with stripes"
+base = "tiny"
+[geometry]
+channels = 8
+blocks = 40
+busy_unit = "plane"
+[ftl]
+extent = "block"
+write_planes = 1
+mapping_unit = "8KiB"
+over_provisioning = "45%"
+[ftl.gc]
+erase_planes = 1
+copy_planes = 1
+program_planes = 1
+"#;
+
+struct Server {
+    child: Child,
+    out: BufReader<std::process::ChildStdout>,
+    said: String,
+    socket: PathBuf,
+}
+
+/// Serve the drive of a store.
+fn serve(folder: &Path, args: &[&str]) -> Server {
+    let socket = folder.join("socket");
+    let listen = format!("nbd+unix:{}", socket.display());
+    let store = folder.join("store").display().to_string();
+    let mut program = command(Path::new("/nonexistent"));
+    program.arg("serve").args(args).args(["--store", &store, "--listen", &listen]);
+    let mut child = program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut said = String::new();
+    while !said.contains("Ctrl-C") {
+        if out.read_line(&mut said).unwrap() == 0 {
+            panic!("{said} {:?}", child.wait_with_output());
+        }
+    }
+    Server { child, out, said, socket }
+}
+
+impl Server {
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    fn stop(mut self) -> String {
+        let id = self.child.id().to_string();
+        assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        let mut text = String::new();
+        self.out.read_to_string(&mut text).unwrap();
+        let ended = self.child.wait_with_output().unwrap();
+        assert!(ended.status.success(), "{text} {}", String::from_utf8_lossy(&ended.stderr));
+        text
+    }
+}
+
+fn check(folder: &Path) -> common::Ended {
+    tailcut(&["check", &folder.join("store").display().to_string()])
+}
+
+/// The bytes of a block with this stamp; stamp 0 is a block that was never written, or was trimmed.
+fn content(block: u64, stamp: u64) -> Vec<u8> {
+    if stamp == 0 {
+        return vec![0; LENGTH as usize];
+    }
+    (0..LENGTH)
+        .map(|i| (stamp.wrapping_mul(0x9E37_79B9) >> (8 * (i % 4))) as u8 ^ (block + i / 4) as u8)
+        .collect()
+}
+
+/// What the host knows of each block: the stamp that was answered last, and the one that is under way.
+struct Oracle {
+    blocks: Vec<(u64, Option<u64>)>,
+    next: u64,
+    answered: u64,
+}
+
+impl Oracle {
+    fn new() -> Oracle {
+        Oracle { blocks: vec![(0, None); BLOCKS as usize], next: 1, answered: 0 }
+    }
+
+    /// Write all blocks: an aged drive is not empty.
+    fn write_all(&mut self, socket: &Path) {
+        let mut client = Client::connect(socket, true);
+        for (block, (known, _)) in (0..).zip(&mut self.blocks) {
+            (*known, self.next) = (self.next, self.next + 1);
+            let data = content(block, *known);
+            assert_eq!(client.ask(WRITE, 0, block * LENGTH, LENGTH as u32, &data).error, 0);
+        }
+    }
+
+    /// Read all blocks: each has the last content that was answered, or as a whole that which was under way.
+    fn check(&mut self, socket: &Path, of: &str) {
+        let mut client = Client::connect(socket, true);
+        let next = self.next;
+        for (block, (known, pending)) in (0..).zip(&mut self.blocks) {
+            let answer = client.ask(READ, 0, block * LENGTH, LENGTH as u32, &[]);
+            assert_eq!(answer.error, 0, "{of}");
+            let candidates = [Some(*known), *pending];
+            let is = candidates.into_iter().flatten().find(|&stamp| answer.data == content(block, stamp));
+            let wrong = || {
+                let first = content(block, *known).iter().zip(&answer.data).position(|(a, b)| a != b);
+                let at = first.unwrap_or(0);
+                let older = (0..next).find(|&s| content(block, s)[at..at + 512] == answer.data[at..at + 512]);
+                let ends = content(block, *known).iter().zip(&answer.data).rposition(|(a, b)| a != b);
+                format!(
+                    "{of}: block {block} is neither {known} nor {pending:?}: from {first:?} to {ends:?} it has {older:?}"
+                )
+            };
+            *known = is.unwrap_or_else(|| panic!("{}", wrong()));
+            *pending = None;
+        }
+    }
+
+    /// Send random requests until the server is gone, or for this many.
+    fn load(&mut self, socket: &Path, s: &mut Stream, most: u64) {
+        let mut client = Client::connect(socket, true);
+        let mut under_way: HashMap<u64, (u64, u64)> = HashMap::new();
+        let mut sent = 0;
+        loop {
+            while under_way.len() < DEPTH && sent < most {
+                sent += 1;
+                let block = s.below(BLOCKS);
+                let (known, pending) = &mut self.blocks[block as usize];
+                let (at, length) = (block * LENGTH, LENGTH as u32);
+                let result = match s.below(12) {
+                    0 => client.try_send(FLUSH, 0, 0, 0, &[]).map(|cookie| (cookie, (u64::MAX, 0))),
+                    _ if pending.is_some() => continue,
+                    1..3 => {
+                        client.try_send(READ, 0, at, length, &[]).map(|cookie| (cookie, (u64::MAX, *known)))
+                    }
+                    kind => {
+                        let stamp = if kind == 3 { 0 } else { self.next };
+                        self.next += 1;
+                        // Even a request that cannot be sent as a whole may have arrived.
+                        *pending = Some(stamp);
+                        let fua = u16::from(s.below(8) == 0);
+                        match kind {
+                            3 => client.try_send(WRITE_ZEROES, fua, at, length, &[]),
+                            _ => client.try_send(WRITE, fua, at, length, &content(block, stamp)),
+                        }
+                        .map(|cookie| (cookie, (block, stamp)))
+                    }
+                };
+                match result {
+                    Ok((cookie, what)) => drop(under_way.insert(cookie, what)),
+                    Err(_) => return,
+                }
+            }
+            if under_way.is_empty() {
+                return;
+            }
+            let Ok(answer) = client.try_answer(|_| 0) else { return };
+            assert_eq!(answer.error, 0);
+            self.answered += 1;
+            let (block, stamp) = under_way.remove(&answer.cookie).unwrap();
+            if block != u64::MAX {
+                self.blocks[block as usize] = (stamp, None);
+            }
+        }
+    }
+}
+
+/// A write buffer that holds few of the blocks, so that most are on flash.
+const SMALL_BUFFER: [&str; 2] = ["--set", "policy.buffer.lru.capacity=256KiB"];
+
+/// Kill a server under load, again and again.
+fn survives(name: &str, args: &[&str], kills: u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut oracle, mut s) = (Oracle::new(), Stream::new(7, name, 0));
+    for round in 0..kills {
+        let server = serve(folder.path(), args);
+        // A server that was killed before it had committed anything has left the store as it was.
+        let known = ["a new store", "was killed", "was stopped"];
+        assert!(known.iter().any(|what| server.said.contains(what)), "{}", server.said);
+        assert_eq!(server.said.contains(known[0]), round == 0, "{}", server.said);
+        if round == 0 && args.contains(&"--aged") {
+            oracle.write_all(&server.socket);
+        }
+        oracle.check(&server.socket, &format!("{name}, round {round}"));
+        if round == 0 {
+            // The same without a kill.
+            oracle.load(&server.socket, &mut s, 2000);
+            oracle.check(&server.socket, &format!("{name}, without a kill"));
+        }
+        let socket = server.socket.clone();
+        let wait = Duration::from_micros(1_000 + s.below(150_000));
+        let killer = std::thread::spawn(move || {
+            std::thread::sleep(wait);
+            server.kill();
+        });
+        oracle.load(&socket, &mut s, u64::MAX);
+        killer.join().unwrap();
+        if round % 8 == 0 {
+            let checked = check(folder.path());
+            assert_eq!(checked.code, Some(0), "{name}, round {round}: {} {}", checked.out, checked.err);
+            assert!(
+                checked.out.contains("was killed") && checked.out.contains("is whole"),
+                "{}",
+                checked.out
+            );
+        }
+    }
+    println!("{name}: {kills} kills, {} answers", oracle.answered);
+    assert!(oracle.answered > 10 * kills, "{}", oracle.answered);
+    let server = serve(folder.path(), args);
+    oracle.check(&server.socket, name);
+    oracle.load(&server.socket, &mut s, 300);
+    server.stop();
+    let server = serve(folder.path(), args);
+    assert!(server.said.contains("was stopped"), "{}", server.said);
+    oracle.check(&server.socket, name);
+    server.stop();
+}
+
+/// `TAILCUT_KILLS` gives another number of kills of each drive.
+fn kills() -> u64 {
+    std::env::var("TAILCUT_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(3)
+}
+
+#[test]
+fn a_page_mapped_drive_survives_the_end_of_its_server() {
+    let args = ["tiny", "--scheme", "rps", "--set", "host.queue_depth=8"];
+    survives("page", &[&args[..], &SMALL_BUFFER].concat(), kills());
+}
+
+#[test]
+fn an_aged_drive_with_parity_survives() {
+    let folder = tempfile::tempdir().unwrap();
+    let device = folder.path().join("rain.toml");
+    std::fs::write(&device, RAIN).unwrap();
+    let device = device.display().to_string();
+    let width = ["--set", "policy.redundancy.rain.width=4"];
+    survives(
+        "ttflash",
+        &[&[&device, "--scheme", "ttflash", "--aged"], &width[..], &SMALL_BUFFER].concat(),
+        kills(),
+    );
+}
+
+#[test]
+fn pblk_survives() {
+    survives("pblk", &["tiny-pblk"], kills());
+}
+
+#[test]
+fn rail_survives() {
+    survives("rail", &["tiny-pblk", "--scheme", "rail", "--speed", "10"], kills());
+}
+
+/// A store is of one drive, and damage is found.
+#[test]
+fn another_drive_and_damage_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = serve(folder.path(), &[&["tiny"][..], &SMALL_BUFFER].concat());
+    let store = folder.path().join("store");
+    let mut oracle = Oracle::new();
+    oracle.load(&server.socket, &mut Stream::new(3, "damage", 0), 4000);
+    let path = store.display().to_string();
+    let held = check(folder.path());
+    assert_eq!(held.code, Some(2));
+    assert!(held.err.contains("another process"), "{}", held.err);
+    server.stop();
+    for (args, why) in [
+        (&["tiny", "--seed", "2"][..], "seed 1"),
+        (&["tiny", "--set", "timing.read=41us"], "41us"),
+        (&["tiny", "--aged"], "not aged"),
+        (&["tiny", "--log", "/nonexistent/log"], "--log"),
+    ] {
+        let other = tailcut(
+            &[
+                &["serve"][..],
+                args,
+                &SMALL_BUFFER,
+                &["--store", &path, "--listen", "nbd+unix:/nonexistent/socket"],
+            ]
+            .concat(),
+        );
+        assert_eq!(other.code, Some(2), "{}", other.err);
+        assert!(other.err.contains(why), "{why}: {}", other.err);
+    }
+    let ended = check(folder.path());
+    assert_eq!(ended.code, Some(0), "{} {}", ended.out, ended.err);
+    assert!(ended.out.contains("was stopped") && ended.out.contains("written by the host"), "{}", ended.out);
+    assert!(!ended.out.contains("of 0 units"), "{}", ended.out);
+    // A flipped bit of a unit, and one of a record.
+    for name in ["flash", "oob"] {
+        let file = store.join(name);
+        let mut bytes = std::fs::read(&file).unwrap();
+        let at = bytes.iter().position(|&b| b != 0).unwrap() + 9;
+        bytes[at] ^= 4;
+        std::fs::write(&file, &bytes).unwrap();
+        let ended = check(folder.path());
+        assert_eq!(ended.code, Some(1), "{name}: {} {}", ended.out, ended.err);
+        assert!(ended.out.contains("BROKEN"), "{}", ended.out);
+        bytes[at] ^= 4;
+        std::fs::write(&file, &bytes).unwrap();
+    }
+    assert_eq!(check(folder.path()).code, Some(0));
+    // Files that are cut, or are no store.
+    std::fs::write(store.join("turn.0"), b"x").unwrap();
+    std::fs::write(store.join("turn.1"), b"").unwrap();
+    let ended = check(folder.path());
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    assert!(ended.err.contains("no turn is whole"), "{}", ended.err);
+    std::fs::write(store.join("store.json"), "{\"version\": 9}").unwrap();
+    assert!(check(folder.path()).err.contains("version 9; allowed is version 1"));
+    std::fs::remove_file(store.join("store.json")).unwrap();
+    assert!(check(folder.path()).err.contains("other files than those of a store"));
+    let none = folder.path().join("none").display().to_string();
+    assert!(tailcut(&["check", &none]).err.contains("there is no store"));
+}

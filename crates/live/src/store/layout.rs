@@ -1,0 +1,60 @@
+//! Where the parts of the controller's memory are in their file.
+//!
+//! Each part has a place of its own, of the size that it can have at most, so that nothing moves; the file is sparse. A
+//! part is its length (u32) and its record. The counter comes first, then the slots, the data of writes under way, and the
+//! accumulators.
+
+use tailcut_core::medium::{Part, Size};
+
+/// Places begin at multiples of this.
+const PAGE: u64 = 4096;
+/// The most accumulators.
+const ACCUMULATORS: u64 = 1 << 24;
+
+/// Where each part is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Layout {
+    slots: Region,
+    requests: Region,
+    accumulators: Region,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Region {
+    start: u64,
+    count: u64,
+    pitch: u64,
+}
+
+impl Region {
+    fn after(start: u64, count: u64, longest: u64) -> Option<(Region, u64)> {
+        let pitch = (longest + 4).checked_next_multiple_of(PAGE)?;
+        let end = start.checked_add(pitch.checked_mul(count)?)?;
+        Some((Region { start, count, pitch }, end))
+    }
+}
+
+impl Layout {
+    /// The places for a drive of this size; `None` if a file cannot have so many.
+    pub fn new(size: &Size) -> Option<Layout> {
+        let unit = u64::from(size.unit_bytes);
+        // A slot has its unit, and at most one range of eight bytes for every two bytes.
+        let (slots, end) = Region::after(PAGE, size.slots.into(), 24 + unit * 5)?;
+        let (requests, end) = Region::after(end, size.requests.into(), size.transfer)?;
+        let (accumulators, end) = Region::after(end, ACCUMULATORS, 4 + unit)?;
+        i64::try_from(end).ok()?;
+        Some(Layout { slots, requests, accumulators })
+    }
+
+    /// Where a part begins; `None` if there is no such part, or it cannot have that many bytes.
+    pub fn place(&self, part: Part, index: u32, bytes: usize) -> Option<u64> {
+        let region = match part {
+            Part::Sequence => Region { start: 0, count: 1, pitch: PAGE },
+            Part::Slot => self.slots,
+            Part::Request => self.requests,
+            Part::Accumulator => self.accumulators,
+        };
+        let fits = u64::from(index) < region.count && bytes as u64 + 4 <= region.pitch;
+        fits.then(|| region.start + u64::from(index) * region.pitch)
+    }
+}

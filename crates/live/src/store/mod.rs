@@ -1,0 +1,574 @@
+//! A store of a drive's data in a folder of files, which outlives the process.
+//!
+//! All changes between two commits are a *turn*. [`FileStore::commit`] writes a whole turn, with its checksum, to one of two
+//! turn files in alternation, and then applies it to the files of the flash and of the controller's memory. A process that
+//! is killed leaves either a whole turn, which is applied once more when the store is opened, or a part of one, whose
+//! changes no client has been told of; the turn before it is in the other file. The page cache of the operating system
+//! stays when a process is killed, so nothing is synchronised to the disk; a loss of power of the host may damage a store.
+//!
+//! Files, all integers little-endian:
+//! - `flash`: the bytes of each unit, by address; sparse;
+//! - `oob`: a record of 64 bytes a unit ([`record`]);
+//! - `epochs`: u64 an extent, the number of its erases; a record of an older epoch is of an erased unit;
+//! - `memory`: what the controller holds, see [`layout`];
+//! - `turn.0`, `turn.1`: see [`turn`];
+//! - `size`: the dimensions (postcard), and the units of the sequential fill.
+//!
+//! [`folder`] adds the state of the controller, from which a drive goes on.
+
+pub mod folder;
+mod layout;
+mod record;
+pub mod scan;
+mod turn;
+
+pub use folder::{Keeper, Opened, StoreError, StoreHeader};
+use layout::Layout;
+use record::{RECORD, State};
+use std::cell::RefCell;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+use tailcut_core::address::Ppa;
+use tailcut_core::ftl::map::Fill;
+use tailcut_core::medium::{Filled, Oob, Pages, Part, Size, Store, Unit};
+pub use turn::Note;
+use turn::Turn;
+
+/// Units that a new store gathers before it writes them.
+const GATHERED: usize = 1 << 16;
+
+/// The store of a served drive: in memory, or in files.
+#[derive(Debug)]
+pub enum Kept {
+    /// In memory, for as long as the process lives.
+    Memory(Box<Pages>),
+    /// In a folder.
+    Files(Box<FileStore>),
+}
+
+/// See the module's documentation.
+#[derive(Debug)]
+pub struct FileStore {
+    files: Files,
+    size: Size,
+    layout: Layout,
+    /// Erases of each extent.
+    epochs: Vec<u64>,
+    /// Units of the sequential fill, and where they are.
+    filled_units: u32,
+    filled: Option<Filled>,
+    /// The changes since the last commit.
+    turn: Turn,
+    /// The number of the last turn.
+    number: u64,
+    mode: Mode,
+    /// Why the store cannot be used any more.
+    failed: RefCell<Option<String>>,
+}
+
+/// How a store treats changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// It is being made: changes are applied as they come.
+    New,
+    /// Changes are committed in turns.
+    Open,
+    /// Changes stay in memory.
+    ReadOnly,
+}
+
+/// The files of a store.
+#[derive(Debug)]
+struct Files {
+    flash: File,
+    oob: File,
+    epochs: File,
+    memory: File,
+    turns: [File; 2],
+    size: File,
+}
+
+impl Files {
+    fn open(folder: &Path, options: &OpenOptions) -> io::Result<Files> {
+        let open = |name: &str| {
+            let path = folder.join(name);
+            options.open(&path).map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", path.display())))
+        };
+        Ok(Files {
+            flash: open("flash")?,
+            oob: open("oob")?,
+            epochs: open("epochs")?,
+            memory: open("memory")?,
+            turns: [open("turn.0")?, open("turn.1")?],
+            size: open("size")?,
+        })
+    }
+}
+
+impl FileStore {
+    /// Make the files of a new store in an empty folder.
+    ///
+    /// # Errors
+    /// A file exists, or cannot be made.
+    pub fn create(folder: &Path) -> io::Result<FileStore> {
+        let files = Files::open(folder, OpenOptions::new().read(true).write(true).create_new(true))?;
+        Ok(FileStore::of(files, Mode::New))
+    }
+
+    /// Open a store, with the last turn that was committed, and what was noted with it. If it is only read, its files
+    /// do not change.
+    ///
+    /// # Errors
+    /// A file is missing or damaged.
+    pub fn open(folder: &Path, read_only: bool) -> io::Result<(FileStore, Note)> {
+        let files = Files::open(folder, OpenOptions::new().read(true).write(!read_only))?;
+        let mode = if read_only { Mode::ReadOnly } else { Mode::Open };
+        let mut store = FileStore::of(files, mode);
+        let turns = store.files.turns.each_ref().map(turn::read);
+        let [one, two] = turns;
+        let last = [one?, two?].into_iter().flatten().max_by_key(|(number, ..)| *number);
+        let (number, note, turn) = last.ok_or_else(|| damaged("no turn is whole"))?;
+        store.take_size()?;
+        for (&extent, &epoch) in &turn.extents {
+            let place = store.epochs.get_mut(extent as usize);
+            *place.ok_or_else(|| damaged("a turn of another drive"))? = epoch;
+        }
+        if !turn.fits(&store.size) {
+            return Err(damaged("a turn of another drive"));
+        }
+        (store.number, store.turn) = (number, turn);
+        if !read_only {
+            store.apply()?;
+        }
+        Ok((store, note))
+    }
+
+    fn of(files: Files, mode: Mode) -> FileStore {
+        FileStore {
+            files,
+            size: Size::default(),
+            layout: Layout::default(),
+            epochs: Vec::new(),
+            filled_units: 0,
+            filled: None,
+            turn: Turn::default(),
+            number: 0,
+            mode,
+            failed: RefCell::new(None),
+        }
+    }
+
+    /// Read the dimensions and the epochs.
+    fn take_size(&mut self) -> io::Result<()> {
+        let mut bytes = vec![0; 4096.min(self.files.size.metadata()?.len() as usize)];
+        self.files.size.read_exact_at(&mut bytes, 0)?;
+        let (size, filled): (Size, u32) =
+            postcard::from_bytes(&bytes).map_err(|_| damaged("its dimensions cannot be read"))?;
+        self.set_size(&size).ok_or_else(|| damaged("its dimensions are out of range"))?;
+        self.filled_units = filled;
+        let mut epochs = vec![0; self.epochs.len() * 8];
+        self.files.epochs.read_exact_at(&mut epochs, 0)?;
+        for (epoch, bytes) in self.epochs.iter_mut().zip(epochs.as_chunks::<8>().0) {
+            *epoch = u64::from_le_bytes(*bytes);
+        }
+        Ok(())
+    }
+
+    fn set_size(&mut self, size: &Size) -> Option<()> {
+        // So many extents and bytes that every place in a file can be computed.
+        let units = u64::from(size.extents) * u64::from(size.units_per_extent);
+        let sane = units < u64::from(u32::MAX) && size.units_per_extent > 0 && size.unit_bytes <= 1 << 24;
+        self.layout = Layout::new(size).filter(|_| sane)?;
+        self.size = *size;
+        self.epochs = vec![0; size.extents as usize];
+        Some(())
+    }
+
+    fn write_size(&mut self) -> io::Result<()> {
+        let bytes = postcard::to_stdvec(&(self.size, self.filled_units)).map_err(io::Error::other)?;
+        self.files.size.set_len(bytes.len() as u64)?;
+        self.files.size.write_all_at(&bytes, 0)
+    }
+
+    /// Commit what has changed, with a note. A new store is open afterwards.
+    ///
+    /// # Errors
+    /// The files cannot be written, or an access before this one has failed. What was not committed is lost then.
+    pub fn commit(&mut self, note: &Note) -> io::Result<()> {
+        if let Some(failed) = self.failed.borrow().as_ref() {
+            return Err(io::Error::other(failed.clone()));
+        }
+        debug_assert_ne!(self.mode, Mode::ReadOnly, "a store that is only read is never committed");
+        let number = self.number + 1;
+        let bytes = self.turn.encode(number, note);
+        self.files.turns[(number % 2) as usize].write_all_at(&bytes, 0)?;
+        self.number = number;
+        self.mode = Mode::Open;
+        self.apply()
+    }
+
+    /// Units and parts of memory that have changed since the last commit.
+    pub fn changes(&self) -> usize {
+        self.turn.units.len() + self.turn.memory.len()
+    }
+
+    /// The last turn.
+    pub fn turn(&self) -> u64 {
+        self.number
+    }
+
+    /// Why the store cannot be used any more, if it cannot.
+    pub fn failure(&self) -> Option<String> {
+        self.failed.borrow().clone()
+    }
+
+    /// The dimensions of the drive.
+    pub fn size(&self) -> &Size {
+        &self.size
+    }
+
+    /// The bytes of files that hold data.
+    pub fn bytes_used(&self) -> u64 {
+        use std::os::unix::fs::MetadataExt;
+        let Files { flash, oob, epochs, memory, .. } = &self.files;
+        [flash, oob, epochs, memory]
+            .iter()
+            .filter_map(|file| file.metadata().ok())
+            .map(|m| m.blocks() * 512)
+            .sum()
+    }
+
+    /// Write the changes to their places.
+    fn apply(&mut self) -> io::Result<()> {
+        let turn = std::mem::take(&mut self.turn);
+        let unit_bytes = u64::from(self.size.unit_bytes);
+        for (&extent, &epoch) in &turn.extents {
+            self.files.epochs.write_all_at(&epoch.to_le_bytes(), u64::from(extent) * 8)?;
+            self.free(self.size.units_of(extent));
+        }
+        let mut run = Run::default();
+        let mut erased = Ppa(0)..Ppa(0);
+        for (&ppa, change) in &turn.units {
+            if change.is_none() {
+                if erased.end != ppa {
+                    self.free(std::mem::replace(&mut erased, ppa..ppa));
+                }
+                erased.end = ppa + 1;
+            }
+            let epoch = self.epochs[(ppa.0 / self.size.units_per_extent) as usize];
+            run.add(&self.files, unit_bytes, ppa, change.as_ref(), epoch)?;
+        }
+        run.write(&self.files)?;
+        self.free(erased);
+        for (&at, bytes) in &turn.memory {
+            self.files.memory.write_all_at(bytes, at)?;
+        }
+        Ok(())
+    }
+
+    /// Give the disk back what erased units took.
+    fn free(&self, units: Range<Ppa>) {
+        #[cfg(target_os = "linux")]
+        if units.start < units.end {
+            use rustix::fs::{FallocateFlags, fallocate};
+            let at = |ppa: Ppa| u64::from(ppa.0) * u64::from(self.size.unit_bytes);
+            let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            let length = at(units.end) - at(units.start);
+            // A file system without holes keeps the space, which the next programs write again.
+            let _ = fallocate(&self.files.flash, flags, at(units.start), length);
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = units;
+    }
+
+    /// Note why the store cannot be used any more; the next commit returns it.
+    fn fail(&self, what: String) {
+        self.failed.borrow_mut().get_or_insert(what);
+    }
+
+    /// The record at an address; `None` if the unit is as the fill has left it, or erased.
+    fn record(&self, ppa: Ppa) -> Option<record::Record> {
+        let mut bytes = [0; RECORD];
+        let got = read_sparse(&self.files.oob, &mut bytes, u64::from(ppa.0) * RECORD as u64);
+        if let Err(e) = got {
+            self.fail(format!("oob: unit {ppa}: {e}"));
+            return None;
+        }
+        if bytes == [0; RECORD] {
+            return None;
+        }
+        let record = record::Record::decode(&bytes);
+        if record.is_none() {
+            self.fail(format!("oob: the record of unit {ppa} is damaged"));
+        }
+        record.filter(|r| r.epoch == self.epochs[(ppa.0 / self.size.units_per_extent) as usize])
+    }
+
+    /// The unit at an address, without its bytes if `bytes` is false.
+    fn look(&self, ppa: Ppa, bytes: bool) -> Option<Unit> {
+        if let Some(change) = self.turn.units.get(&ppa) {
+            return change.clone();
+        }
+        let Some(record) = self.record(ppa) else {
+            let as_filled = self.epochs[(ppa.0 / self.size.units_per_extent) as usize] == 0;
+            return self.filled.as_ref().filter(|_| as_filled)?.unit(&self.size, ppa);
+        };
+        match record.state {
+            State::Erased => None,
+            State::Implied => Some(Unit::from_stored(record.oob, None, record.first)),
+            State::Bytes if !bytes => Some(Unit::from_stored(record.oob, None, record.first)),
+            State::Bytes => {
+                let mut payload = vec![0; self.size.unit_bytes as usize];
+                let at = u64::from(ppa.0) * payload.len() as u64;
+                if let Err(e) = read_sparse(&self.files.flash, &mut payload, at) {
+                    self.fail(format!("flash: unit {ppa}: {e}"));
+                }
+                Some(Unit::from_stored(record.oob, Some(Arc::from(payload)), record.first))
+            }
+        }
+    }
+
+    fn change(&mut self, ppa: Ppa, unit: Option<Unit>) {
+        self.turn.units.insert(ppa, unit);
+        if self.mode == Mode::New
+            && self.turn.units.len() >= GATHERED
+            && let Err(e) = self.apply()
+        {
+            self.fail(e.to_string());
+        }
+    }
+}
+
+impl Store for FileStore {
+    const KEEPS: bool = true;
+
+    fn attach(&mut self, size: &Size) -> bool {
+        if self.mode != Mode::New {
+            if !self.size.is_same_flash(size) {
+                self.fail("the store is of a drive of another size".into());
+            }
+            return true;
+        }
+        if self.set_size(size).is_none() {
+            self.fail("the drive has more units than a store can address".into());
+            return false;
+        }
+        let made = self.files.epochs.set_len(self.epochs.len() as u64 * 8).and_then(|()| self.write_size());
+        if let Err(e) = made {
+            self.fail(e.to_string());
+        }
+        false
+    }
+
+    fn unit(&self, ppa: Ppa) -> Option<Unit> {
+        self.look(ppa, true)
+    }
+
+    fn program(&mut self, ppa: Ppa, unit: Unit) -> Option<Oob> {
+        let before = self.look(ppa, false).map(|before| before.oob);
+        self.change(ppa, Some(unit));
+        before
+    }
+
+    fn erase(&mut self, units: Range<Ppa>) {
+        let extent = units.start.0 / self.size.units_per_extent;
+        while let Some((&ppa, _)) = self.turn.units.range(units.clone()).next() {
+            self.turn.units.remove(&ppa);
+        }
+        let epoch = &mut self.epochs[extent as usize];
+        *epoch += 1;
+        self.turn.extents.insert(extent, *epoch);
+    }
+
+    fn erase_unit(&mut self, ppa: Ppa) {
+        self.change(ppa, None);
+    }
+
+    fn fills_in(&mut self, order: &Fill) {
+        self.filled = Some(Filled::new(order, self.filled_units));
+    }
+
+    fn fill(&mut self, order: &Fill, units: u32) {
+        self.turn = Turn::default();
+        self.filled_units = units;
+        self.fills_in(order);
+        let files = &self.files;
+        let emptied = [&files.flash, &files.oob, &files.epochs].iter().try_for_each(|file| file.set_len(0));
+        let made = emptied.and_then(|()| files.epochs.set_len(self.epochs.len() as u64 * 8));
+        self.epochs.fill(0);
+        if let Err(e) = made.and_then(|()| self.write_size()) {
+            self.fail(e.to_string());
+        }
+    }
+
+    fn keep(&mut self, part: Part, index: u32, record: &[u8]) {
+        let Some(at) = self.layout.place(part, index, record.len()) else {
+            return self.fail(format!("{part:?} {index} has {} bytes, more than it can have", record.len()));
+        };
+        let mut bytes = (record.len() as u32).to_le_bytes().to_vec();
+        bytes.extend(record);
+        self.turn.memory.insert(at, bytes);
+    }
+
+    fn kept(&self, part: Part, index: u32) -> Option<Vec<u8>> {
+        if self.mode == Mode::New {
+            return None;
+        }
+        let at = self.layout.place(part, index, 0)?;
+        if let Some(bytes) = self.turn.memory.get(&at) {
+            return Some(bytes[4..].to_vec());
+        }
+        let mut len = [0; 4];
+        read_sparse(&self.files.memory, &mut len, at).ok()?;
+        let len = u32::from_le_bytes(len) as usize;
+        // No part is that long: the file is damaged, and the part is as if it had never been kept.
+        self.layout.place(part, index, len)?;
+        let mut record = vec![0; len];
+        read_sparse(&self.files.memory, &mut record, at + 4).ok()?;
+        (len > 0).then_some(record)
+    }
+}
+
+impl Store for Kept {
+    const KEEPS: bool = true;
+
+    fn attach(&mut self, size: &Size) -> bool {
+        match self {
+            Kept::Memory(pages) => pages.attach(size),
+            Kept::Files(files) => files.attach(size),
+        }
+    }
+
+    fn unit(&self, ppa: Ppa) -> Option<Unit> {
+        match self {
+            Kept::Memory(pages) => pages.unit(ppa),
+            Kept::Files(files) => files.unit(ppa),
+        }
+    }
+
+    fn program(&mut self, ppa: Ppa, unit: Unit) -> Option<Oob> {
+        match self {
+            Kept::Memory(pages) => pages.program(ppa, unit),
+            Kept::Files(files) => files.program(ppa, unit),
+        }
+    }
+
+    fn erase(&mut self, units: Range<Ppa>) {
+        match self {
+            Kept::Memory(pages) => pages.erase(units),
+            Kept::Files(files) => files.erase(units),
+        }
+    }
+
+    fn erase_unit(&mut self, ppa: Ppa) {
+        match self {
+            Kept::Memory(pages) => pages.erase_unit(ppa),
+            Kept::Files(files) => files.erase_unit(ppa),
+        }
+    }
+
+    fn fills_in(&mut self, order: &Fill) {
+        match self {
+            Kept::Memory(pages) => pages.fills_in(order),
+            Kept::Files(files) => files.fills_in(order),
+        }
+    }
+
+    fn fill(&mut self, order: &Fill, units: u32) {
+        match self {
+            Kept::Memory(pages) => pages.fill(order, units),
+            Kept::Files(files) => files.fill(order, units),
+        }
+    }
+
+    fn keep(&mut self, part: Part, index: u32, record: &[u8]) {
+        if let Kept::Files(files) = self {
+            files.keep(part, index, record);
+        }
+    }
+
+    fn kept(&self, part: Part, index: u32) -> Option<Vec<u8>> {
+        match self {
+            Kept::Memory(_) => None,
+            Kept::Files(files) => files.kept(part, index),
+        }
+    }
+}
+
+/// Units at addresses that follow each other, written at once.
+#[derive(Default)]
+struct Run {
+    first: u32,
+    records: Vec<u8>,
+    /// Where the bytes begin, and the bytes of units that follow each other and have bytes.
+    payload_at: u64,
+    payload: Vec<u8>,
+}
+
+impl Run {
+    fn add(
+        &mut self,
+        files: &Files,
+        unit_bytes: u64,
+        ppa: Ppa,
+        unit: Option<&Unit>,
+        epoch: u64,
+    ) -> io::Result<()> {
+        let count = (self.records.len() / RECORD) as u32;
+        let payload = unit.and_then(|unit| unit.stored().0);
+        let at = u64::from(ppa.0) * unit_bytes;
+        let follows = payload.is_none() || self.payload_at + self.payload.len() as u64 == at;
+        if count > 0 && (ppa.0 != self.first + count || !follows) {
+            self.write(files)?;
+        }
+        if self.records.is_empty() {
+            self.first = ppa.0;
+        }
+        if let Some(payload) = payload {
+            if self.payload.is_empty() {
+                self.payload_at = at;
+            }
+            self.payload.extend_from_slice(payload);
+        }
+        self.records.extend(record::Record::of(unit, epoch).encode());
+        Ok(())
+    }
+
+    /// Write the bytes, and then the records that make them valid.
+    fn write(&mut self, files: &Files) -> io::Result<()> {
+        if !self.payload.is_empty() {
+            files.flash.write_all_at(&self.payload, self.payload_at)?;
+        }
+        if !self.records.is_empty() {
+            files.oob.write_all_at(&self.records, u64::from(self.first) * RECORD as u64)?;
+        }
+        self.payload.clear();
+        self.records.clear();
+        Ok(())
+    }
+}
+
+/// Read bytes of a file; those beyond its end are zeros.
+fn read_sparse(file: &File, out: &mut [u8], at: u64) -> io::Result<()> {
+    let mut done = 0;
+    while done < out.len() {
+        match file.read_at(&mut out[done..], at + done as u64) {
+            Ok(0) => {
+                out[done..].fill(0);
+                return Ok(());
+            }
+            Ok(count) => done += count,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
+}
+
+fn damaged(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("damaged: {what}"))
+}
