@@ -1,12 +1,13 @@
 """Where the latency tail of an SSD comes from: the simulator Tailcut for Python.
 
 ``run`` runs schemes on a modelled drive and returns a ``Result``; ``sweep`` runs many points; ``tune`` searches values
-that meet a target. ``devices``, ``schemes``,
+that meet a target, and ``fit`` those of a real drive. ``devices``, ``schemes``,
 ``workloads`` and ``keys`` list what is built in, and ``config`` is the configuration of a drive. Errors are ``Error``
 (a ``ValueError``) with the text that the command line prints. Latencies are in nanoseconds.
 """
 
 from tailcut._config import Config, config, devices, keys, schemes, workloads
+from tailcut._fit import PARAMETERS, Fit, Parameter, fit
 from tailcut._keys import Overrides
 from tailcut._result import Requests, Result, Scheme
 from tailcut._run import run
@@ -17,9 +18,12 @@ from tailcut._tune import Tuned, tune
 
 __all__ = [
     "MODEL_VERSION",
+    "PARAMETERS",
     "Config",
     "Error",
+    "Fit",
     "Overrides",
+    "Parameter",
     "Requests",
     "Result",
     "Scheme",
@@ -28,6 +32,7 @@ __all__ = [
     "__version__",
     "config",
     "devices",
+    "fit",
     "keys",
     "run",
     "schemes",

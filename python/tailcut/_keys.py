@@ -302,6 +302,20 @@ Overrides = TypedDict(
         "errors.shift_layer_spread": float,
         # The same over the boundaries that the page types tell apart, of which `timing.read` has one for each.
         "errors.shift_boundary_spread": float,
+        # Blocks of each plane that are the region. The host cannot use their capacity. Each has the pages of a block
+        # divided by the page types of `timing.read`.
+        "slc.blocks": int,
+        # Sense time of a page of the region.
+        "slc.read": Quantity,
+        # Program time of a page of the region: one pulse and its verify.
+        "slc.program": Quantity,
+        # Erase time of a block of the region, whatever scheme erases the others.
+        "slc.erase": Quantity,
+        # How long there must have been no host command before full blocks of the region are folded: what is valid in
+        # them is programmed into other blocks, and they are erased.
+        "slc.fold_idle": Quantity,
+        # Share of the region's pages that are free below which its full blocks are folded at once, lane by lane.
+        "slc.fold_below": Quantity,
         # Share of page programs that fail. The units are programmed again elsewhere; the block is emptied and
         # retired.
         "faults.program": Quantity,

@@ -60,7 +60,7 @@ def members(cls: type) -> str:
 def text() -> str:
     """The reference."""
     parts = [MARK, "\nMade from the package by `python/tests/generate_reference.py`.\n"]
-    names = [name for name in tc.__all__ if name not in ("__version__", "MODEL_VERSION", "Overrides")]
+    names = [name for name in tc.__all__ if name not in ("__version__", "MODEL_VERSION", "Overrides", "PARAMETERS")]
     for name in sorted(names, key=lambda name: (inspect.isclass(getattr(tc, name)), name)):
         of = getattr(tc, name)
         if inspect.isclass(of):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -23,13 +24,19 @@ def mypy(*arguments: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def same(file: Path, text: str) -> None:
+    """A generated file is as it would be generated; ``UPDATE=1`` writes it."""
+    if os.environ.get("UPDATE"):
+        file.write_text(text)
+    assert file.read_text() == text, f"UPDATE=1 cargo test --workspace --test python rewrites {file.name}"
+
+
 def test_the_generated_keys_are_those_of_the_extension() -> None:
-    assert generate_keys.FILE.read_text() == generate_keys.text(), "run python/tests/generate_keys.py"
+    same(generate_keys.FILE, generate_keys.text())
 
 
 def test_the_reference_is_that_of_the_package() -> None:
-    text = generate_reference.FILE.read_text()
-    assert text == generate_reference.page(), "run python/tests/generate_reference.py"
+    same(generate_reference.FILE, generate_reference.page())
 
 
 def test_the_package_is_typed(tmp_path: Path) -> None:
