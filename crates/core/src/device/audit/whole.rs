@@ -1,6 +1,6 @@
 //! The whole audit: every check in order, the totals, and what must hold in an idle drive.
 
-use crate::address::{Extent, Lpn, Ppa};
+use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::gc::collect::{Collection, Stage};
