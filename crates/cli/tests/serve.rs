@@ -334,3 +334,73 @@ fn a_floor_is_taken_off() {
     assert_eq!(wrong.code, Some(2));
     assert!(wrong.err.contains("`auto`, or a time"), "{}", wrong.err);
 }
+
+/// A small drive with stripes over four channels.
+const RAIN: &str = r#"
+description = "a small drive with stripes"
+base = "tiny"
+[geometry]
+channels = 8
+blocks = 40
+busy_unit = "plane"
+[ftl]
+extent = "block"
+write_planes = 1
+mapping_unit = "8KiB"
+over_provisioning = "45%"
+[ftl.gc]
+erase_planes = 1
+copy_planes = 1
+program_planes = 1
+"#;
+
+/// fio finds what it wrote, over both front ends; pages that cannot be read come back from parity.
+#[test]
+fn fio_verifies_over_each_front_end() {
+    if Command::new("fio").arg("--version").output().is_err() {
+        println!("skipped: there is no fio here");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let device = folder.path().join("rain.toml");
+    std::fs::write(&device, RAIN).unwrap();
+    let device = device.display().to_string();
+    let fuse = std::fs::OpenOptions::new().read(true).write(true).open("/dev/fuse").is_ok();
+    let mount = folder.path().join("mount");
+    std::fs::create_dir(&mount).unwrap();
+    let listen = format!("fuse:{}", mount.display());
+    for args in [
+        &["tiny", "--scheme", "baseline"][..],
+        &[
+            &device,
+            "--scheme",
+            "ttflash",
+            "--set",
+            "policy.redundancy.rain.width=4",
+            "--set",
+            "faults.page=2%",
+        ],
+        &["tiny-pblk", "--scheme", "rail", "--set", "faults.page=2%"],
+    ] {
+        let more = if fuse { &["--listen", &listen, "--speed", "20"][..] } else { &["--speed", "20"] };
+        let served = serve(&[args, more].concat());
+        let uri = format!("--uri=nbd+unix:///?socket={}", served.socket().display());
+        let file = format!("--filename={}", mount.join("drive").display());
+        let nbd = [&["--ioengine=nbd", "--iodepth=16", &uri][..]];
+        let ways = nbd.into_iter().chain(fuse.then_some(&["--ioengine=psync", "--offset=16m", &file][..]));
+        for way in ways {
+            let job = ["--name=v", "--rw=randwrite", "--bs=4k", "--size=4m", "--verify=crc32c"];
+            let ends = ["--verify_fatal=1", "--verify_state_save=0", "--minimal"];
+            let ran =
+                Command::new("fio").args(job).args(ends).args(way).current_dir(&folder).output().unwrap();
+            // A fio without the engine says so; that is no failure of the drive.
+            let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+            if said.contains("engine nbd not") {
+                println!("skipped: this fio has no engine for NBD");
+                continue;
+            }
+            assert!(ran.status.success(), "{args:?} {way:?}: {said}");
+        }
+        served.stop();
+    }
+}
