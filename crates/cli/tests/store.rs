@@ -359,3 +359,79 @@ fn another_drive_and_damage_are_refused() {
     let none = folder.path().join("none").display().to_string();
     assert!(tailcut(&["check", &none]).err.contains("there is no store"));
 }
+
+/// Undoes mounts, however a test ends.
+struct Mounted(Vec<String>);
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        for line in self.0.iter().rev() {
+            let _ = std::process::Command::new("sh").args(["-c", line]).output();
+        }
+    }
+}
+
+/// What a line of the shell prints; `None` if it fails.
+fn shell(line: &str) -> Option<String> {
+    let ended = std::process::Command::new("sh").args(["-c", line]).output().unwrap();
+    let text = String::from_utf8_lossy(&ended.stdout).trim().to_string();
+    ended.status.success().then_some(text)
+}
+
+/// SQLite on ext4 on the drive as a file: a transaction that was committed outlives the server.
+#[test]
+fn a_database_survives_the_end_of_the_server() {
+    let needs = "command -v mkfs.ext4 fsck.ext4 sqlite3 losetup && test -w /dev/fuse && losetup -f";
+    if shell("id -u").as_deref() != Some("0") || shell(needs).is_none() {
+        println!("skipped: it needs root, FUSE, loop devices, mkfs.ext4 and sqlite3");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (mount, fs) = (at("mount"), at("fs"));
+    std::fs::create_dir_all(&mount).unwrap();
+    std::fs::create_dir_all(&fs).unwrap();
+    let listen = format!("fuse:{mount}");
+    let args = [&["tiny", "--speed", "20", "--listen", &listen][..], &SMALL_BUFFER].concat();
+    let mut mounted = Mounted(vec![format!("umount -l {mount}")]);
+    let server = serve(folder.path(), &args);
+    shell(&format!("mkfs.ext4 -q -F {mount}/drive")).expect("a file system");
+    let Some(device) = shell(&format!("losetup -f --show {mount}/drive")) else {
+        println!("skipped: there is no loop device here");
+        server.stop();
+        return;
+    };
+    mounted.0.push(format!("losetup -d {device}"));
+    shell(&format!("mount {device} {fs}")).expect("the file system is mounted");
+    mounted.0.push(format!("umount -l {fs}"));
+    shell(&format!(
+        "sqlite3 {fs}/db 'pragma synchronous=full; create table t(i integer primary key, x text)'"
+    ))
+    .expect("a database");
+    let killer = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(1500));
+        server.kill();
+    });
+    let insert =
+        |i: u64| shell(&format!("sqlite3 {fs}/db \"insert into t values({i}, hex(randomblob(200)))\""));
+    let committed = (1..).take_while(|&i| insert(i).is_some()).last().unwrap_or(0);
+    killer.join().unwrap();
+    drop(mounted);
+    assert!(committed > 3, "{committed} transactions");
+
+    let mut mounted = Mounted(vec![format!("umount -l {mount}")]);
+    let server = serve(folder.path(), &args);
+    // 0: clean; 1: the journal was replayed.
+    shell(&format!("fsck.ext4 -fy {mount}/drive || test $? = 1")).expect("the file system can be repaired");
+    let device = shell(&format!("losetup -f --show {mount}/drive")).expect("a loop device");
+    mounted.0.push(format!("losetup -d {device}"));
+    shell(&format!("mount {device} {fs}")).expect("the file system is mounted");
+    mounted.0.push(format!("umount {fs}"));
+    let found = shell(&format!("sqlite3 {fs}/db 'pragma integrity_check; select count(*) from t'")).unwrap();
+    let (integrity, count) = found.split_once('\n').unwrap();
+    assert_eq!(integrity, "ok");
+    let count: u64 = count.parse().unwrap();
+    assert!(count == committed || count == committed + 1, "{count} rows of {committed} transactions");
+    drop(mounted);
+    server.stop();
+}
