@@ -419,7 +419,7 @@ fn draw_tokens(s: &mut Stream, c: &mut DeviceConfig) {
     }
 }
 
-/// Give an SLC region to a third of the drives that can have one.
+/// Give an SLC region to half of the drives that can have one.
 fn draw_slc(s: &mut Stream, c: &mut DeviceConfig) {
     let slc = SlcConfig {
         blocks: between(s, 1, 3) as u32,
@@ -427,13 +427,13 @@ fn draw_slc(s: &mut Stream, c: &mut DeviceConfig) {
         program: Span(one_of(s, &[0, 5_000, 150_000])),
         erase: Span(one_of(s, &[100_000, 3_000_000, 7_000_001])),
         fold_idle: Span(one_of(s, &[1_000_000, 1_000_000, 40_000_000])),
-        fold_below: one_of(s, &[0.0, 0.3, 1.0]),
+        fold_below: one_of(s, &[0.0, 0.5, 1.0, 1.0]),
     };
     let alone = c.faults == FaultsConfig::default() && c.fault.iter().all(|f| f.kind == FaultKind::Bad);
     let types = c.timing.read.len();
     let fits = types > 1 && c.geometry.pages as usize >= types && c.ftl.gc.copy == CopyMode::Controller;
     let rows = c.policy.redundancy.name() == "none" && c.ftl.bad_blocks == BadBlocks::Remap;
-    if chance(s, 3) && alone && fits && rows {
+    if chance(s, 2) && alone && fits && rows {
         c.geometry.blocks += slc.blocks;
         c.slc = Some(slc);
     }
