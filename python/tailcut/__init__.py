@@ -1,6 +1,7 @@
 """Where the latency tail of an SSD comes from: the simulator Tailcut for Python.
 
-``run`` runs schemes on a modelled drive and returns a ``Result``; ``sweep`` runs many points. ``devices``, ``schemes``,
+``run`` runs schemes on a modelled drive and returns a ``Result``; ``sweep`` runs many points; ``tune`` searches values
+that meet a target. ``devices``, ``schemes``,
 ``workloads`` and ``keys`` list what is built in, and ``config`` is the configuration of a drive. Errors are ``Error``
 (a ``ValueError``) with the text that the command line prints. Latencies are in nanoseconds.
 """
@@ -12,6 +13,7 @@ from tailcut._run import run
 from tailcut._sweep import Sweep, sweep
 from tailcut._tailcut import MODEL_VERSION, Error
 from tailcut._tailcut import VERSION as __version__
+from tailcut._tune import Tuned, tune
 
 __all__ = [
     "MODEL_VERSION",
@@ -22,6 +24,7 @@ __all__ = [
     "Result",
     "Scheme",
     "Sweep",
+    "Tuned",
     "__version__",
     "config",
     "devices",
@@ -29,5 +32,6 @@ __all__ = [
     "run",
     "schemes",
     "sweep",
+    "tune",
     "workloads",
 ]

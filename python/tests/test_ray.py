@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,16 @@ AXES: dict[str, list[Any]] = {"scheme": ["baseline", "rps"], "ftl.over_provision
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster(cache: Path) -> Iterator[None]:
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    os.environ["RAY_AUTH_MODE"] = "disabled"
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    for left in (2, 1, 0):
+        try:
+            ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+            break
+        except Exception:  # A node that starts too slowly: the machine is busy.
+            ray.shutdown()
+            if left == 0:
+                raise
     yield
     ray.shutdown()
 

@@ -20,9 +20,12 @@ def test_the_block_of_the_readme_runs() -> None:
     readme = Path(__file__).parents[2] / "README.md"
     text = readme.read_text().split("## Python", 1)[1]
     block = text.split("```python\n", 1)[1].split("```", 1)[0]
-    # The same lines, at the size of a test.
-    block = block.replace('"z-ssd"', '"tiny"').replace("tlc-3d", "tiny").replace('engine="ray"', 'engine="local"')
-    block = block.replace("iodepth=16", "iodepth=16,number_ios=2000")
+    # The same lines, on drives of the size of a test, and without a cluster.
+    for device in ("z-ssd", "tlc-3d"):
+        small = {"base": device, "geometry": {"blocks": 40, "pages": 64}}
+        assert f'"{device}"' in block
+        block = block.replace(f'"{device}"', repr(small))
+    block = block.replace("iodepth=16", "iodepth=16,number_ios=2000").replace('engine="ray"', 'engine="local"')
     names: dict[str, object] = {}
     exec(block, names)
     assert isinstance(names["r"], tc.Result)

@@ -319,3 +319,18 @@ fn the_drive_is_a_file() {
     served.stop();
     assert!(!path.exists(), "the folder is unmounted");
 }
+
+/// What a request takes on the machine is taken off the latencies of the host.
+#[test]
+fn a_floor_is_taken_off() {
+    for (floor, says) in
+        [("3us", "3 us of the host's 4 us"), ("1s", "4 us of the host's 4 us"), ("auto", "are taken off")]
+    {
+        let served = serve(&["tiny", "--floor", floor]);
+        assert!(served.said.contains(says), "{}", served.said);
+        served.stop();
+    }
+    let wrong = tailcut(&["serve", "tiny", "--listen", "nbd+unix:/nonexistent/x", "--floor", "much"]);
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.err.contains("`auto`, or a time"), "{}", wrong.err);
+}

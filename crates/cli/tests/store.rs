@@ -13,10 +13,29 @@ use tailcut_testkit::nbd::{Client, FLUSH, READ, WRITE, WRITE_ZEROES};
 use tailcut_units::Stream;
 
 /// Blocks that are written as a whole. Their length is no multiple of a mapping unit, so that neighbours share units.
-const BLOCKS: u64 = 160;
+const BLOCKS: u64 = 400;
 const LENGTH: u64 = 10 * 1024 + 512;
 /// Requests under way at once.
 const DEPTH: usize = 16;
+
+/// A small drive with stripes over four channels.
+const RAIN: &str = r#"
+description = "a small drive with stripes"
+base = "tiny"
+[geometry]
+channels = 8
+blocks = 40
+busy_unit = "plane"
+[ftl]
+extent = "block"
+write_planes = 1
+mapping_unit = "8KiB"
+over_provisioning = "45%"
+[ftl.gc]
+erase_planes = 1
+copy_planes = 1
+program_planes = 1
+"#;
 
 struct Server {
     child: Child,
@@ -99,6 +118,7 @@ impl Oracle {
     /// Read all blocks: each has the last content that was answered, or as a whole that which was under way.
     fn check(&mut self, socket: &Path, of: &str) {
         let mut client = Client::connect(socket, true);
+        let next = self.next;
         for (block, (known, pending)) in (0..).zip(&mut self.blocks) {
             let answer = client.ask(READ, 0, block * LENGTH, LENGTH as u32, &[]);
             assert_eq!(answer.error, 0, "{of}");
@@ -106,8 +126,11 @@ impl Oracle {
             let is = candidates.into_iter().flatten().find(|&stamp| answer.data == content(block, stamp));
             let wrong = || {
                 let first = content(block, *known).iter().zip(&answer.data).position(|(a, b)| a != b);
+                let at = first.unwrap_or(0);
+                let older = (0..next).find(|&s| content(block, s)[at..at + 512] == answer.data[at..at + 512]);
+                let ends = content(block, *known).iter().zip(&answer.data).rposition(|(a, b)| a != b);
                 format!(
-                    "{of}: block {block} is neither {known} nor {pending:?}; first difference at {first:?}"
+                    "{of}: block {block} is neither {known} nor {pending:?}: from {first:?} to {ends:?} it has {older:?}"
                 )
             };
             *known = is.unwrap_or_else(|| panic!("{}", wrong()));
@@ -164,17 +187,28 @@ impl Oracle {
     }
 }
 
+/// A write buffer that holds few of the blocks, so that most are on flash.
+const SMALL_BUFFER: [&str; 2] = ["--set", "policy.buffer.lru.capacity=256KiB"];
+
 /// Kill a server under load, again and again.
 fn survives(name: &str, args: &[&str], kills: u64) {
     let folder = tempfile::tempdir().unwrap();
     let (mut oracle, mut s) = (Oracle::new(), Stream::new(7, name, 0));
     for round in 0..kills {
         let server = serve(folder.path(), args);
-        assert_eq!(server.said.contains("was killed"), round > 0, "{}", server.said);
+        // A server that was killed before it had committed anything has left the store as it was.
+        let known = ["a new store", "was killed", "was stopped"];
+        assert!(known.iter().any(|what| server.said.contains(what)), "{}", server.said);
+        assert_eq!(server.said.contains(known[0]), round == 0, "{}", server.said);
         if round == 0 && args.contains(&"--aged") {
             oracle.write_all(&server.socket);
         }
         oracle.check(&server.socket, &format!("{name}, round {round}"));
+        if round == 0 {
+            // The same without a kill.
+            oracle.load(&server.socket, &mut s, 2000);
+            oracle.check(&server.socket, &format!("{name}, without a kill"));
+        }
         let socket = server.socket.clone();
         let wait = Duration::from_micros(1_000 + s.below(150_000));
         let killer = std::thread::spawn(move || {
@@ -212,12 +246,22 @@ fn kills() -> u64 {
 
 #[test]
 fn a_page_mapped_drive_survives_the_end_of_its_server() {
-    survives("page", &["tiny", "--scheme", "rps", "--set", "host.queue_depth=8"], kills());
+    let args = ["tiny", "--scheme", "rps", "--set", "host.queue_depth=8"];
+    survives("page", &[&args[..], &SMALL_BUFFER].concat(), kills());
 }
 
 #[test]
 fn an_aged_drive_with_parity_survives() {
-    survives("ttflash", &["tiny", "--scheme", "ttflash", "--aged"], kills());
+    let folder = tempfile::tempdir().unwrap();
+    let device = folder.path().join("rain.toml");
+    std::fs::write(&device, RAIN).unwrap();
+    let device = device.display().to_string();
+    let width = ["--set", "policy.redundancy.rain.width=4"];
+    survives(
+        "ttflash",
+        &[&[&device, "--scheme", "ttflash", "--aged"], &width[..], &SMALL_BUFFER].concat(),
+        kills(),
+    );
 }
 
 #[test]
@@ -234,7 +278,7 @@ fn rail_survives() {
 #[test]
 fn another_drive_and_damage_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let server = serve(folder.path(), &["tiny"]);
+    let server = serve(folder.path(), &[&["tiny"][..], &SMALL_BUFFER].concat());
     let store = folder.path().join("store");
     let mut oracle = Oracle::new();
     oracle.load(&server.socket, &mut Stream::new(3, "damage", 0), 4000);
@@ -249,14 +293,22 @@ fn another_drive_and_damage_are_refused() {
         (&["tiny", "--aged"], "not aged"),
         (&["tiny", "--log", "/nonexistent/log"], "--log"),
     ] {
-        let other =
-            tailcut(&[&["serve"][..], args, &["--store", &path, "--listen", "nbd://127.0.0.1:0"]].concat());
+        let other = tailcut(
+            &[
+                &["serve"][..],
+                args,
+                &SMALL_BUFFER,
+                &["--store", &path, "--listen", "nbd+unix:/nonexistent/socket"],
+            ]
+            .concat(),
+        );
         assert_eq!(other.code, Some(2), "{}", other.err);
         assert!(other.err.contains(why), "{why}: {}", other.err);
     }
     let ended = check(folder.path());
     assert_eq!(ended.code, Some(0), "{} {}", ended.out, ended.err);
     assert!(ended.out.contains("was stopped") && ended.out.contains("written by the host"), "{}", ended.out);
+    assert!(!ended.out.contains("of 0 units"), "{}", ended.out);
     // A flipped bit of a unit, and one of a record.
     for name in ["flash", "oob"] {
         let file = store.join(name);

@@ -270,7 +270,7 @@ fn a_sweep_has_a_page() {
         data["figures"].as_array().unwrap().iter().map(|f| f["name"].as_str().unwrap()).collect();
     assert!(names.contains(&"read_p99.9_ns") && names.contains(&"host_capacity_bytes"), "{names:?}");
     for (args, why) in [
-        (&["report", &folder, "--csv", "results"][..], "results.csv"),
+        (&["report", &folder, "--csv=results"][..], "results.csv"),
         (&["report", &folder, &folder, "-o", "x.html"], "no other folder"),
     ] {
         let refused = tailcut(args);

@@ -54,6 +54,8 @@ pub struct Engine {
     waiting: VecDeque<Waiting>,
     ended: VecDeque<Ended>,
     unit: u64,
+    /// Whether a trimmed unit may still have its data.
+    trim_keeps: bool,
     log: Option<Log>,
 }
 
@@ -79,7 +81,8 @@ pub type Log = Box<dyn FnMut(&Event<'_>) + Send>;
 impl Engine {
     /// Serve a drive.
     pub fn new(drive: Stored) -> Engine {
-        let unit = drive.dimensions().unit_bytes;
+        let dimensions = drive.dimensions();
+        let (unit, trim_keeps) = (dimensions.unit_bytes, dimensions.has_parity);
         Engine {
             drive,
             keeper: None,
@@ -89,6 +92,7 @@ impl Engine {
             waiting: VecDeque::new(),
             ended: VecDeque::new(),
             unit,
+            trim_keeps,
             log: None,
         }
     }
@@ -176,7 +180,10 @@ impl Engine {
             RequestKind::Read => add(HostOp::Read, from, end, most),
             RequestKind::Write(_) => add(HostOp::Write, from, end, most),
             // Zeros that are to be durable are written, since a TRIM has no forced unit access.
-            RequestKind::WriteZeroes { allocate } if allocate || fua => add(HostOp::Write, from, end, most),
+            // So are those of a drive that may keep what is trimmed, as it does where parity covers it.
+            RequestKind::WriteZeroes { allocate } if allocate || fua || self.trim_keeps => {
+                add(HostOp::Write, from, end, most);
+            }
             RequestKind::Trim => add(HostOp::Trim, from, end, u64::from(u32::MAX)),
             RequestKind::WriteZeroes { .. } => {
                 // A trimmed unit reads as zeros; what is not a whole unit is written.

@@ -5,6 +5,7 @@
 //! - [`fuse`]: the drive as a file, and [`port`]: how such front ends reach the server's thread.
 //! - [`listen`]: where clients connect.
 //! - [`server`]: one thread that owns a drive and its sockets; the only user of [`clock`].
+//! - [`floor`]: what a round trip takes on this machine without a drive.
 //! - [`control`]: questions to a running server, by HTTP.
 //! - [`store`]: the drive's data and the controller's state in files.
 //! - [`lateness`]: how late completions reach their clients.
@@ -15,6 +16,7 @@
 pub mod clock;
 pub mod control;
 pub mod engine;
+pub mod floor;
 #[cfg(target_os = "linux")]
 pub mod fuse;
 pub mod lateness;

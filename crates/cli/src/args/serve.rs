@@ -3,7 +3,10 @@
 use super::{LayerArgs, positive};
 use clap::Args;
 use std::path::PathBuf;
+use std::str::FromStr;
 use tailcut_live::{Address, ControlAddress};
+use tailcut_units::Span;
+use tailcut_units::quantity::parse_time;
 
 #[derive(Debug, Args)]
 pub struct ServeArgs {
@@ -31,6 +34,10 @@ pub struct ServeArgs {
     /// Let the model's time pass so many times as fast as the clock
     #[arg(long, value_name = "F", default_value_t = 1.0, value_parser = positive)]
     pub speed: f64,
+    /// Take the time that a request needs on this machine off the host's latencies of the model: `auto` measures it, or a
+    /// time such as 12us
+    #[arg(long, value_name = "TIME", conflicts_with = "store")]
+    pub floor: Option<Floor>,
     /// Write every command with its times to this new file, for `tailcut run --replay`
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
@@ -40,6 +47,26 @@ pub struct ServeArgs {
     /// Seed of every random stream
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+}
+
+/// What a request takes without a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Floor {
+    /// It is measured.
+    Auto,
+    /// It is known.
+    Known(Span),
+}
+
+impl FromStr for Floor {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Floor, String> {
+        match text {
+            "auto" => Ok(Floor::Auto),
+            _ => parse_time(text).map(Floor::Known).map_err(|e| format!("`auto`, or a time: {e}")),
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,6 @@
 //! `tailcut serve`: a modelled drive as a block device.
 
+mod floor;
 mod monitor;
 
 use self::monitor::Monitor;
@@ -34,7 +35,10 @@ const PAGE: &str = include_str!("serve/page.html");
 /// `tailcut serve`.
 pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
     let terminal = Terminal::new(false);
-    let resolved = args.layers.resolve(&args.device, &[&args.scheme])?;
+    let (resolved, floor) = floor::lowered(args, args.layers.resolve(&args.device, &[&args.scheme])?)?;
+    if let Some(floor) = floor {
+        terminal.text(&floor)?;
+    }
     let config = &resolved.config;
     let problem = |p| CliError::Input(format!("scheme `{}`: {p}", args.scheme));
     let bytes = <Drive>::host_bytes_of(config, args.seed).map_err(problem)?;

@@ -248,32 +248,41 @@ impl FileStore {
         let unit_bytes = u64::from(self.size.unit_bytes);
         for (&extent, &epoch) in &turn.extents {
             self.files.epochs.write_all_at(&epoch.to_le_bytes(), u64::from(extent) * 8)?;
-            self.free(extent);
+            self.free(self.size.units_of(extent));
         }
         let mut run = Run::default();
+        let mut erased = Ppa(0)..Ppa(0);
         for (&ppa, change) in &turn.units {
+            if change.is_none() {
+                if erased.end != ppa {
+                    self.free(std::mem::replace(&mut erased, ppa..ppa));
+                }
+                erased.end = ppa + 1;
+            }
             let epoch = self.epochs[(ppa.0 / self.size.units_per_extent) as usize];
             run.add(&self.files, unit_bytes, ppa, change.as_ref(), epoch)?;
         }
         run.write(&self.files)?;
+        self.free(erased);
         for (&at, bytes) in &turn.memory {
             self.files.memory.write_all_at(bytes, at)?;
         }
         Ok(())
     }
 
-    /// Give the disk back what an erased extent took.
-    fn free(&self, extent: u32) {
+    /// Give the disk back what erased units took.
+    fn free(&self, units: Range<Ppa>) {
         #[cfg(target_os = "linux")]
-        {
+        if units.start < units.end {
             use rustix::fs::{FallocateFlags, fallocate};
-            let bytes = u64::from(self.size.units_per_extent) * u64::from(self.size.unit_bytes);
+            let at = |ppa: Ppa| u64::from(ppa.0) * u64::from(self.size.unit_bytes);
             let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            let length = at(units.end) - at(units.start);
             // A file system without holes keeps the space, which the next programs write again.
-            let _ = fallocate(&self.files.flash, flags, u64::from(extent) * bytes, bytes);
+            let _ = fallocate(&self.files.flash, flags, at(units.start), length);
         }
         #[cfg(not(target_os = "linux"))]
-        let _ = extent;
+        let _ = units;
     }
 
     /// Note why the store cannot be used any more; the next commit returns it.
