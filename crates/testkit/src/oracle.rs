@@ -117,13 +117,10 @@ impl Oracle {
             })
             .collect();
         let t = &shape.timing;
-        let types = t.page_types();
-        let sense = (0..types).map(|p| t.read_ns(p)).min().unwrap_or(0);
-        let program = (0..types).map(|p| t.program_ns(p)).min().unwrap_or(0);
-        // Pages of an SLC region are sensed and programmed in times of their own.
-        let slc = config.slc.as_ref();
-        let sense = slc.map_or(sense, |slc| sense.min(slc.read.0));
-        let program = slc.map_or(program, |slc| program.min(slc.program.0));
+        // A page of each type, and one in SLC mode if there are any.
+        let pages = || (0..t.page_types()).chain(config.slc.as_ref().map(|_| config.geometry.pages));
+        let sense = pages().map(|p| t.read_ns(p)).min().unwrap_or(0);
+        let program = pages().map(|p| t.program_ns(p)).min().unwrap_or(0);
         let (write_back, volatile, limited) = match &config.policy.buffer {
             BufferConfig::None(_) => (false, true, false),
             BufferConfig::Lru(c) => (true, c.power_loss == PowerLoss::Volatile, c.queue_limit.is_some()),

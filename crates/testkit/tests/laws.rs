@@ -498,7 +498,7 @@ fn the_capacity_adds_up() {
         let blocks = u64::from(g.channels * g.chips_per_channel * g.dies_per_chip * g.planes * g.blocks);
         let raw = blocks * u64::from(g.pages) * g.page;
         assert_eq!(c.raw, raw, "seed {}", case.seed);
-        assert_eq!(c.raw, c.bad + c.user + c.parity + c.spare, "seed {}: {c:?}", case.seed);
+        assert_eq!(c.raw, c.bad + c.slc + c.user + c.parity + c.spare, "seed {}: {c:?}", case.seed);
         assert!(c.reserved <= c.spare, "seed {}: {c:?}", case.seed);
         let some_bad = g.bad_blocks > 0.0 || case.config.fault.iter().any(|f| f.kind == FaultKind::Bad);
         assert!(some_bad || c.bad == 0, "seed {}: {c:?}", case.seed);
@@ -508,7 +508,7 @@ fn the_capacity_adds_up() {
         let holes = shape.holes.as_ref().map_or(0, |h| h.units().iter().map(|&n| u64::from(n)).sum());
         let good = extents * u64::from(shape.layout.units_per_extent) - holes;
         let good = good * shape.layout.unit_bytes;
-        assert_eq!(c.raw - c.bad, good, "seed {}: {c:?}", case.seed);
+        assert_eq!(c.raw - c.bad - c.slc, good, "seed {}: {c:?}", case.seed);
     }
 }
 

@@ -423,7 +423,7 @@ fn draw_tokens(s: &mut Stream, c: &mut DeviceConfig) {
 fn draw_slc(s: &mut Stream, c: &mut DeviceConfig) {
     let slc = SlcConfig {
         blocks: between(s, 1, 3) as u32,
-        read: Span(between(s, 0, 30_000)),
+        read: Span(between(s, 1, 30_000)),
         program: Span(one_of(s, &[0, 5_000, 150_000])),
         erase: Span(one_of(s, &[100_000, 3_000_000, 7_000_001])),
         fold_idle: Span(one_of(s, &[1_000_000, 1_000_000, 40_000_000])),
