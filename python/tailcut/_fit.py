@@ -91,7 +91,7 @@ class Fit:
 
     def error(self, left_out: bool = True) -> float:
         """The mean of the errors' sizes, of rows that the fit has not seen or of those that it has."""
-        of = [abs(row["error"]) for row in self._figures if row["left_out"] == left_out]
+        of = [abs(float(row["error"])) for row in self._figures if row["left_out"] == left_out]
         if not of:
             raise Error("no rows were left out of the fit" if left_out else "there are no rows")
         return sum(of) / len(of)
@@ -176,7 +176,8 @@ class _Model:
 
     def repeats(self, used: Sequence[int]) -> None:
         """Learn how well each figure can be known: as it is measured, and as it repeats with other seeds."""
-        tasks = [(row, {}, self.seed + more) for row in used for more in range(SEEDS)]
+        base: dict[str, Any] = {}
+        tasks = [(row, base, self.seed + more) for row in used for more in range(SEEDS)]
         said = list(self.pool.map(lambda task: self.figures(*task), tasks))
         for at, row in enumerate(used):
             of = said[at * SEEDS : (at + 1) * SEEDS]
@@ -309,7 +310,8 @@ def fit(
             if size < UNSEEN:
                 free.remove(name)
                 notes[name] = "no row depends on it"
-        x, spread = np.zeros(len(free)), np.zeros(len(free))
+        x: Any = np.zeros(len(free))
+        spread: Any = np.zeros(len(free))
         while free:
             x, spread, misfit = solved(x)
             width = np.exp(2 * 1.96 * spread)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any, Optional, TypeAlias, Union
 
 from tailcut._tailcut import Error
@@ -13,12 +14,25 @@ Report: TypeAlias = Callable[[float, str], object]
 Progress: TypeAlias = Union[None, bool, Report]
 
 
+def _in_notebook() -> bool:
+    shell = sys.modules.get("IPython")
+    return shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None
+
+
 def _watched() -> bool:
     """Whether somebody sees a bar: in a notebook, or at a terminal."""
-    shell = sys.modules.get("IPython")
-    if shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None:
-        return True
-    return bool(sys.stderr) and sys.stderr.isatty()
+    return _in_notebook() or (bool(sys.stderr) and sys.stderr.isatty())
+
+
+def _tqdm() -> Any:
+    """The bar of tqdm: a widget in a notebook that has widgets, else text."""
+    if _in_notebook() and find_spec("ipywidgets") is not None:
+        from tqdm.notebook import tqdm as widget
+
+        return widget
+    from tqdm import tqdm
+
+    return tqdm
 
 
 @contextmanager
@@ -31,7 +45,7 @@ def shown(progress: Progress) -> Iterator[Optional[Report]]:
         yield None
         return
     try:
-        from tqdm.auto import tqdm
+        tqdm = _tqdm()
     except ImportError:
         if progress is True:
             raise Error("progress=True needs tqdm: pip install tqdm") from None

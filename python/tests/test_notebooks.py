@@ -17,7 +17,8 @@ NOTEBOOKS = sorted((Path(__file__).parents[2] / "docs" / "notebooks").glob("*.ip
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TAILCUT_REQUESTS", "3000")
-    monkeypatch.setenv("TAILCUT_BLOCKS", "24")
+    monkeypatch.setenv("TAILCUT_BLOCKS", "32")
+    monkeypatch.setenv("TAILCUT_PAGES", "48")
     book = nbformat.read(path, as_version=4)
     nbformat.validate(book)
     assert all(not cell.get("outputs") for cell in book.cells), "notebooks are kept without their outputs"
