@@ -39,7 +39,7 @@
   options("curve-by", [...indexed(axes, (a) => a.key), ["nothing", "none"]], order[1] ?? "none");
   options("front-x", indexed(figures, (f) => f.title), best("read_p99.9_ns", "write_p99.9_ns"));
   options("front-y", indexed(figures, (f) => f.title), best("waf", "host_capacity_bytes", "read_iops"));
-  options("front-by", [...indexed(axes, (a) => a.key), ["nothing", "none"]], order.at(-1) ?? "none");
+  options("front-by", [...indexed(axes, (a) => a.key), ["nothing", "none"]], order.find((i) => axes[i].numbers === null && axes[i].values.length > 1) ?? order[0] ?? "none");
 
   // The other axes: one value each, or all.
   const fixed = new Map();

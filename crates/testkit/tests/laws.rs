@@ -207,6 +207,10 @@ impl Stack {
             }
             let nominal = match e.occupant {
                 Occupant::Erase if shape.eraser.is_some() => stay.planned,
+                // The pages of an SLC region have the numbers behind those of a block.
+                Occupant::Erase if e.page >= case.config.geometry.pages => {
+                    case.config.slc.as_ref().map_or(0, |slc| slc.erase.0)
+                }
                 Occupant::Erase => t.erase_ns,
                 // The die may predict, and sense again.
                 o if is_read(o) && shape.senses.is_some() => stay.planned,

@@ -97,7 +97,7 @@ fn outcome(table: &Table) -> Result<Outcome, String> {
         at = at.max(due.0);
     }
     // Idle time, for what the drive does when idle.
-    step(&mut device, SimTime(at + 30_000_000), &mut digest);
+    step(&mut device, SimTime(at + 800_000_000), &mut digest);
     let c = device.counters();
     let programs = [c.programs_user, c.programs_gc, c.programs_pad];
     let erases = c.erases;
