@@ -386,9 +386,9 @@ fn fio_verifies_over_each_front_end() {
         let served = serve(&[args, more].concat());
         let uri = format!("--uri=nbd+unix:///?socket={}", served.socket().display());
         let file = format!("--filename={}", mount.join("drive").display());
-        let nbd = [&["--ioengine=nbd", "--iodepth=16", &uri][..]];
-        let ways = nbd.into_iter().chain(fuse.then_some(&["--ioengine=psync", "--offset=16m", &file][..]));
-        for way in ways {
+        let nbd = ["--ioengine=nbd", "--iodepth=16", &uri];
+        let psync = ["--ioengine=psync", "--offset=16m", &file];
+        for way in [nbd, psync].iter().take(if fuse { 2 } else { 1 }) {
             let job = ["--name=v", "--rw=randwrite", "--bs=4k", "--size=4m", "--verify=crc32c"];
             let ends = ["--verify_fatal=1", "--verify_state_save=0", "--minimal"];
             let ran =
