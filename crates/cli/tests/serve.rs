@@ -378,9 +378,9 @@ fn fio_verifies_over_each_front_end() {
             "--set",
             "policy.redundancy.rain.width=4",
             "--set",
-            "faults.page=2%",
+            "faults.page=0.05%",
         ],
-        &["tiny-pblk", "--scheme", "rail", "--set", "faults.page=2%"],
+        &["tiny-pblk", "--scheme", "rail", "--set", "faults.page=0.05%"],
     ] {
         let more = if fuse { &["--listen", &listen, "--speed", "20"][..] } else { &["--speed", "20"] };
         let served = serve(&[args, more].concat());
