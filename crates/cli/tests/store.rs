@@ -409,8 +409,11 @@ fn a_database_survives_the_end_of_the_server() {
         std::thread::sleep(Duration::from_millis(1500));
         server.kill();
     });
-    let insert =
-        |i: u64| shell(&format!("sqlite3 {fs}/db \"insert into t values({i}, hex(randomblob(200)))\""));
+    // `extra` also synchronises the folder after the journal is removed; else the last transaction may be undone.
+    let insert = |i: u64| {
+        let row = format!("insert into t values({i}, hex(randomblob(200)))");
+        shell(&format!("sqlite3 {fs}/db \"pragma synchronous=extra; {row}\""))
+    };
     let committed = (1..).take_while(|&i| insert(i).is_some()).last().unwrap_or(0);
     killer.join().unwrap();
     drop(mounted);
