@@ -162,8 +162,7 @@ impl Oracle {
     }
 
     /// Send random requests until the server is gone, or for this many.
-    fn load(&mut self, socket: &Path, s: &mut Stream, most: u64) {
-        let mut client = Client::connect(socket, true);
+    fn load(&mut self, mut client: Client, s: &mut Stream, most: u64) {
         let mut under_way: HashMap<u64, (u64, u64)> = HashMap::new();
         let mut sent = 0;
         loop {
@@ -229,16 +228,16 @@ fn survives(name: &str, args: &[&str], kills: u64) {
         oracle.check(&server.socket, &format!("{name}, round {round}"));
         if round == 0 {
             // The same without a kill.
-            oracle.load(&server.socket, &mut s, 2000);
+            oracle.load(Client::connect(&server.socket, true), &mut s, 2000);
             oracle.check(&server.socket, &format!("{name}, without a kill"));
         }
-        let socket = server.socket.clone();
+        let client = Client::connect(&server.socket, true);
         let wait = Duration::from_micros(1_000 + s.below(150_000));
         let killer = std::thread::spawn(move || {
             std::thread::sleep(wait);
             server.kill();
         });
-        oracle.load(&socket, &mut s, u64::MAX);
+        oracle.load(client, &mut s, u64::MAX);
         killer.join().unwrap();
         if round % 8 == 0 {
             let checked = check(folder.path());
@@ -254,7 +253,7 @@ fn survives(name: &str, args: &[&str], kills: u64) {
     assert!(oracle.answered > 10 * kills, "{}", oracle.answered);
     let server = serve(folder.path(), args);
     oracle.check(&server.socket, name);
-    oracle.load(&server.socket, &mut s, 300);
+    oracle.load(Client::connect(&server.socket, true), &mut s, 300);
     server.stop();
     let server = serve(folder.path(), args);
     assert!(server.said.contains("was stopped"), "{}", server.said);
@@ -304,7 +303,7 @@ fn another_drive_and_damage_are_refused() {
     let server = serve(folder.path(), &[&["tiny"][..], &SMALL_BUFFER].concat());
     let store = folder.path().join("store");
     let mut oracle = Oracle::new();
-    oracle.load(&server.socket, &mut Stream::new(3, "damage", 0), 4000);
+    oracle.load(Client::connect(&server.socket, true), &mut Stream::new(3, "damage", 0), 4000);
     let path = store.display().to_string();
     let held = check(folder.path());
     assert_eq!(held.code, Some(2));
