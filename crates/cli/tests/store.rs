@@ -62,6 +62,14 @@ fn serve(folder: &Path, args: &[&str]) -> Server {
     Server { child, out, said, socket }
 }
 
+impl Drop for Server {
+    fn drop(&mut self) {
+        // A test that fails leaves no server behind.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 impl Server {
     fn kill(mut self) {
         self.child.kill().unwrap();
@@ -73,8 +81,9 @@ impl Server {
         assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
         let mut text = String::new();
         self.out.read_to_string(&mut text).unwrap();
-        let ended = self.child.wait_with_output().unwrap();
-        assert!(ended.status.success(), "{text} {}", String::from_utf8_lossy(&ended.stderr));
+        let mut said = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert!(self.child.wait().unwrap().success(), "{text} {said}");
         text
     }
 }

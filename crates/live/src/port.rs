@@ -52,10 +52,17 @@ impl Inbox {
         self.requests.try_recv().ok()
     }
 
-    /// Forget that there were requests. Call it before [`Inbox::next`], so that none is missed.
-    pub fn calm(&self) {
+    /// Forget that there were requests. Call it before [`Inbox::next`], so that none is missed. Returns whether there is
+    /// still a port: no request comes after the last one is gone.
+    pub fn calm(&self) -> bool {
         let mut bytes = [0; 256];
-        while (&self.wake).read(&mut bytes).is_ok_and(|count| count == bytes.len()) {}
+        loop {
+            match (&self.wake).read(&mut bytes) {
+                Ok(0) => return false,
+                Ok(count) if count == bytes.len() => {}
+                _ => return true,
+            }
+        }
     }
 }
 

@@ -261,13 +261,17 @@ impl Server {
     /// Take what the other front ends of this process ask.
     fn take_asked(&mut self) {
         let Some(inbox) = &self.inbox else { return };
-        inbox.calm();
+        let open = inbox.calm();
         while let Some((request, done)) = self.inbox.as_ref().and_then(Inbox::next) {
             let now = self.clock.now();
             self.engine.advance(now);
             self.asked.insert(self.next_asked, done);
             self.engine.take(now, self.next_asked, request);
             self.next_asked += 1;
+        }
+        if !open {
+            // The front end is gone: a socket that is closed would wake the thread for ever.
+            self.inbox = None;
         }
     }
 
