@@ -336,23 +336,7 @@ fn a_floor_is_taken_off() {
 }
 
 /// A small drive with stripes over four channels.
-const RAIN: &str = r#"
-description = "a small drive with stripes"
-base = "tiny"
-[geometry]
-channels = 8
-blocks = 40
-busy_unit = "plane"
-[ftl]
-extent = "block"
-write_planes = 1
-mapping_unit = "8KiB"
-over_provisioning = "45%"
-[ftl.gc]
-erase_planes = 1
-copy_planes = 1
-program_planes = 1
-"#;
+const RAIN: &str = include_str!("common/rain.toml");
 
 /// fio finds what it wrote, over both front ends; pages that cannot be read come back from parity.
 #[test]
