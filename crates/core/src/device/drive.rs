@@ -23,6 +23,7 @@ use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup};
 use crate::front::Completion;
 use crate::ftl::config::ExtentKind;
 use crate::ftl::extents::Extents;
+use crate::ftl::readers::Readers;
 use crate::ftl::map::Map;
 use crate::medium::{Medium, NoData};
 use crate::nand::blocks::Blocks;
@@ -66,6 +67,8 @@ pub(super) struct State {
     pub policies: Policies,
     pub host: Host,
     pub extents: Extents,
+    /// The reads that keep their extents from being erased, by the numbers of their operations.
+    pub readers: Readers,
     pub write: Writes,
     pub gc: Gc,
     pub parity: Parity,
@@ -513,6 +516,7 @@ impl State {
             timers: FewTimers::default(),
             host: Host::new(shape.host.queue_depth, shape.units, shape.most_parts()),
             extents: Extents::with_holes(&shape.layout, shape.holes.as_ref()),
+            readers: Readers::new(limits.ops),
             write: Writes::new(shape, limits, policies.buffer.queue_limit()),
             gc: Gc::new(shape, limits, fixed.erase_gap.is_some()),
             parity: Parity::new(shape, limits, fixed.moves_stripes),

@@ -62,10 +62,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         while let Some(op) = next {
             self.data_sensed(op);
             if !self.fixed.may_fail {
-                let extent = self.flash.op(op).cmd.extent;
-                if self.state.extents.read_ends(extent) {
-                    self.last_reader_left(extent);
-                }
+                self.read_leaves(op);
             }
             next = self.flash.bring_out(op);
         }

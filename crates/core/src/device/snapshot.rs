@@ -40,6 +40,11 @@ impl<O: Observer> Device<O> {
             return Err(damaged("its tables do not fit this drive"));
         }
         state.extents.check(layout, device.shape.holes.as_ref(), true).map_err(|e| damaged(&e))?;
+        let (readers, targets) = (&device.state.readers, &device.state.parity.targets);
+        let n = layout.extents();
+        if !state.readers.fit(n, readers.most()) || !state.parity.targets.fit(n, targets.most()) {
+            return Err(damaged("its reads do not fit this drive"));
+        }
         state.host.scratch = std::mem::take(&mut device.state.host.scratch);
         device.state = state;
         device.flash.restore(flash);

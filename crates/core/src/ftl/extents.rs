@@ -48,8 +48,6 @@ pub struct Extents {
     closed: Vec<u64>,
     /// By extent: rows allocated and not yet programmed.
     pending_rows: Vec<u32>,
-    /// By extent: flash reads issued and not yet sensed.
-    readers: Vec<u32>,
     links: Vec<Link>,
     lanes: Vec<Lane>,
     /// Extents that were closed before they were full, with their rows written.
@@ -78,7 +76,6 @@ impl Extents {
             valid: (0..n).map(|e| CLOSED_TO_COLLECTION | holes.map_or(0, |holes| holes.units()[e])).collect(),
             closed: vec![0; n],
             pending_rows: vec![0; n],
-            readers: vec![0; n],
             links: vec![Link::default(); n],
             lanes: vec![
                 Lane { free: List::default(), free_rows: 0, frontiers: [none; 2] };
@@ -233,24 +230,6 @@ impl Extents {
         debug_assert!(self.valid(extent) > 0);
         self.valid[extent as usize] -= 1;
         Some(self.valid[extent as usize]).filter(|&n| n < CLOSED_TO_COLLECTION)
-    }
-
-    /// Count a flash read of this extent that was issued.
-    #[inline]
-    pub fn read_begins(&mut self, extent: u32) {
-        self.readers[extent as usize] += 1;
-    }
-
-    /// Count a flash read of this extent as sensed; true if no read of the extent is left.
-    #[inline]
-    pub fn read_ends(&mut self, extent: u32) -> bool {
-        self.readers[extent as usize] -= 1;
-        self.readers[extent as usize] == 0
-    }
-
-    /// Whether flash reads of this extent are not yet sensed.
-    pub fn has_readers(&self, extent: u32) -> bool {
-        self.readers[extent as usize] != 0
     }
 
     /// Rows that a writer can still take in the extent that it has open in a lane.

@@ -9,6 +9,7 @@ pub mod holes;
 pub mod layout;
 pub mod map;
 pub mod open_row;
+pub mod readers;
 pub mod slc;
 pub mod stripe_places;
 pub mod stripes;

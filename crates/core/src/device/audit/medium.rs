@@ -154,6 +154,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         };
         let valid: Vec<u32> = (0..layout.extents()).map(valid_units).collect();
         let (mut pending_rows, mut readers) = (vec![0; n], vec![0; n]);
+        let targets = &self.state.parity.targets;
+        for (_, extent) in self.state.readers.iter().chain(targets.iter()) {
+            readers[extent as usize] += 1;
+        }
+        let mut kept: std::collections::BTreeMap<u32, u32> = self.state.readers.iter().collect();
         let mut rows = std::collections::BTreeSet::new();
         for id in self.flash.ops_in_use() {
             let op = self.flash.op(id);
@@ -163,10 +168,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 OpKind::Program => pending_rows[op.cmd.extent as usize] += 1,
                 OpKind::Copyback => pending_rows[layout.extent_of(op.cmd.copy_to().ppa).0 as usize] += 1,
                 // Where reads can fail, they keep their extents until their data are settled.
-                OpKind::Read if !op.second || self.fixed.may_fail => readers[op.cmd.extent as usize] += 1,
-                OpKind::Read | OpKind::Erase => {}
+                OpKind::Read => {
+                    let keeps = !op.second || self.fixed.may_fail;
+                    law!(kept.remove(&id.number()) == keeps.then_some(op.cmd.extent), "{op:?} keeps no extent");
+                }
+                OpKind::Erase => {}
             }
         }
+        law!(kept.is_empty(), "extents are kept by reads that are not under way: {kept:?}");
         for row in self.held_rows() {
             pending_rows[layout.extent_of(row).0 as usize] += 1;
         }
@@ -179,9 +188,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         if self.fixed.may_fail {
             // A reconstruction keeps the extent of the unit that it computes.
-            for rid in self.state.parity.rebuilds.in_use() {
-                readers[layout.extent_of(self.state.parity.rebuilds[rid].ppa).0 as usize] += 1;
-            }
+            let rebuilds = &self.state.parity.rebuilds;
+            let of = |rid: u32| (rid, layout.extent_of(rebuilds[rid].ppa).0);
+            law!(targets.iter().eq(rebuilds.in_use().into_iter().map(of)), "extents of reconstructions");
         }
         let collected: Vec<Option<u32>> = self.state.gc.collections.iter().map(Collection::target).collect();
         let seen =

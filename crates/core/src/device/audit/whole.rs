@@ -189,6 +189,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let active = s.gc.collections.iter().position(|c| c.is_active());
         law!(active.is_none(), "the collection of lane {active:?} is active in an idle drive");
+        law!(s.readers.count() == 0 && s.parity.targets.count() == 0, "reads in an idle drive");
         self.flash.audit_rest()
     }
 }

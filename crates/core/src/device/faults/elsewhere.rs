@@ -279,10 +279,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(in crate::device) fn release_target(&mut self, rid: u32) {
         if self.fixed.may_fail {
-            let (extent, _) = self.shape.layout.extent_of(self.state.parity.rebuilds[rid].ppa);
-            if self.state.extents.read_ends(extent) {
-                self.last_reader_left(extent);
-            }
+            let extent = self.state.parity.targets.ends(rid);
+            self.reader_leaves(extent);
+            self.erase_if_drained(extent);
         }
     }
 

@@ -14,8 +14,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// be told, as without failures; [`Device::read_settled`] follows.
     #[inline]
     pub(in crate::device) fn read_settles(&mut self, op: OpId) -> bool {
-        let extent = self.flash.op(op).cmd.extent;
-        self.state.extents.read_ends(extent);
+        let extent = self.state.readers.ends(op.number());
+        self.reader_leaves(extent);
         if self.flash.has_failed(op) {
             return self.failed_read_settles(op, extent);
         }
@@ -36,9 +36,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// End the handling of a read of this extent.
     #[inline]
     pub(in crate::device) fn read_settled(&mut self, extent: u32) {
-        if !self.state.extents.has_readers(extent) {
-            self.last_reader_left(extent);
-        }
+        self.erase_if_drained(extent);
     }
 
     /// Handle a read that has failed. Returns whether its owner is to be told of its end.

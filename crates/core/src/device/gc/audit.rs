@@ -70,7 +70,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     );
                 }
                 Stage::Draining => {
-                    law!(!busy && s.extents.has_readers(c.victim), "lane {lane} drains what nobody reads");
+                    let readers = self.readers_of(c.victim);
+                    law!(!busy && readers > 0, "lane {lane} drains what nobody reads");
+                    law!(
+                        readers == c.readers,
+                        "{readers} reads keep what lane {lane} drains, and it counts {}",
+                        c.readers
+                    );
                 }
                 Stage::Erasing => law!(c.erases > 0, "lane {lane} erases nothing"),
             }

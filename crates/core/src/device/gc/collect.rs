@@ -49,6 +49,8 @@ pub(in crate::device) struct Collection {
     pub programs: u32,
     /// Erases under way; without those of deferred last loops.
     pub(super) erases: u32,
+    /// Readers of the victim that are left. It counts while the collection drains.
+    pub(super) readers: u32,
     /// Units in the controller that wait for a full write unit: (logical, physical).
     pub staged: Vec<(Lpn, Ppa)>,
     /// Whether an instant collection is to be made at the end of this event.
@@ -87,6 +89,7 @@ impl Collection {
             reads: 0,
             programs: 0,
             erases: 0,
+            readers: 0,
             staged: Vec::with_capacity(most_staged as usize),
             due: false,
             begun: 0,
@@ -426,30 +429,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             // Nothing earns tokens any more.
             self.set_closes_programs(lane, false);
         }
-        let s = &mut self.state;
-        let c = &mut s.gc.collections[lane as usize];
-        debug_assert_eq!(s.extents.valid(c.victim), 0, "an emptied extent has no valid unit");
-        if s.extents.has_readers(c.victim) {
+        if self.must_drain(lane) {
             // Host reads of the victim may be held back by this collection: let them through.
-            c.stage = Stage::Draining;
             self.close_scope(lane, false);
             self.tell_units(lane);
         } else {
             self.erase_victim(lane);
-        }
-    }
-
-    /// Continue the collection of an extent if it waited for the last read of the extent to be
-    /// sensed.
-    #[inline]
-    pub(in crate::device) fn last_reader_left(&mut self, extent: u32) {
-        if self.state.gc.under_way == 0 {
-            return;
-        }
-        let (lane, _) = self.shape.layout.lane_of(extent);
-        let c = &self.state.gc.collections[lane as usize];
-        if c.stage == Stage::Draining && c.victim == extent {
-            if self.fixed.collects_instantly { self.erase_instantly(lane) } else { self.erase_victim(lane) }
         }
     }
 

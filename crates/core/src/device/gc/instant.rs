@@ -1,6 +1,5 @@
 //! Collections that take no time and no resource: the bound with which others are compared.
 
-use super::collect::Stage;
 use crate::address::{Lane, Ppa};
 use crate::device::drive::Device;
 use crate::ftl::open_row::OpenRow;
@@ -55,9 +54,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.counters.programs_pad += u64::from(rest.end - rest.start);
         self.data_padded(rest);
         self.count_rows(lane, rows);
-        if self.state.extents.has_readers(victim) {
-            self.state.gc.collections[lane as usize].stage = Stage::Draining;
-        } else {
+        if !self.must_drain(lane) {
             self.erase_instantly(lane);
         }
     }

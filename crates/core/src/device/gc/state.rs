@@ -18,6 +18,8 @@ pub(in crate::device) struct Gc {
     pub under_way: u32,
     /// Number of collections that wait.
     pub waiting: u32,
+    /// Number of collections that drain.
+    pub draining: u32,
     /// Number of waits that have begun.
     pub waits: u64,
     /// By lane: whether it is short of space.
@@ -49,6 +51,7 @@ impl Gc {
             collections: (0..lanes).map(|_| Collection::new(staged)).collect(),
             under_way: 0,
             waiting: 0,
+            draining: 0,
             waits: 0,
             urgent: vec![false; lanes as usize],
             urgent_lanes: 0,

@@ -172,8 +172,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// before its data are decoded or given up.
     #[inline]
     pub(in crate::device) fn order_read(&mut self, read: FlashCommand) -> OpId {
-        self.state.extents.read_begins(read.extent);
-        self.flash.order(read)
+        let extent = read.extent;
+        let op = self.flash.order(read);
+        self.state.readers.begins(op.number(), extent);
+        self.reader_comes(extent);
+        op
     }
 
     /// A read of one whole unit.

@@ -196,7 +196,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         r.failed = false;
         if self.fixed.may_fail {
             // If another member cannot be read, the unit itself may have to be read.
-            self.state.extents.read_begins(extent);
+            self.state.parity.targets.begins(rid, extent);
+            self.reader_comes(extent);
         }
         self.data_rebuilding(rid, row);
         for unit in self.shape.striped().members(stripe) {
@@ -256,11 +257,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Give up a read that is not submitted, as if it had never been reserved.
     pub(in crate::device) fn abandon_read(&mut self, op: OpId) {
-        let extent = self.flash.op(op).cmd.extent;
         self.flash.cancel(op);
-        if self.state.extents.read_ends(extent) {
-            self.last_reader_left(extent);
-        }
+        self.read_leaves(op);
     }
 
     /// Replace host reads that wait at a unit by reconstructions, after a collection has closed the
@@ -284,11 +282,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let blocked = self.unit_left(unit, self.flash.op(at).cmd.planes).left > 0;
             if let Some(rid) = blocked.then(|| self.rebuild_instead(id, at, 0, &mut ops)).flatten() {
                 self.flash.withdraw(unit, before, at);
-                let (waited, extent) = (self.flash.op(at).ledger, self.flash.op(at).cmd.extent);
+                let waited = self.flash.op(at).ledger;
                 self.free_op(at);
-                if self.state.extents.read_ends(extent) {
-                    self.last_reader_left(extent);
-                }
+                self.read_leaves(at);
                 // The reconstruction counts from the request's look-up, and so includes this wait.
                 self.submit_instead(rid, &mut ops, &waited);
             } else {

@@ -10,6 +10,7 @@ use crate::device::limits::Limits;
 use crate::device::shape::Shape;
 use crate::device::write::stripe::StripeState;
 use crate::front::Ring;
+use crate::ftl::readers::Readers;
 use crate::ftl::stripe_places::StripePlaces;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,8 @@ pub(in crate::device) struct Parity {
     pub programs: Programs,
     /// Reconstructions under way.
     pub rebuilds: Slab<Rebuild>,
+    /// Where reads can fail: the extents of the units that reconstructions compute, by reconstruction.
+    pub targets: Readers,
     /// Units that collections could not read and that are computed.
     pub mends: Slab<Mend>,
     /// Reconstructions being computed, with the times at which they are done.
@@ -44,6 +47,7 @@ impl Parity {
             },
             programs: Programs::new(stripes, lanes),
             rebuilds: Slab::new(limits.rebuilds as usize, Rebuild::blank()),
+            targets: Readers::new(limits.rebuilds),
             mends: Slab::new(limits.mends as usize, Mend::blank()),
             rebuilt: Ring::new(limits.rebuilds, TIMER_REBUILT),
             rewriting: Rewriting::default(),

@@ -16,7 +16,7 @@ impl Extents {
         let inside = |e: u32| e == NONE || (e as usize) < n;
         self.valid.len() == n
             && self.closed.len() == n
-            && [self.pending_rows.len(), self.readers.len(), self.links.len()].iter().all(|&len| len == n)
+            && [self.pending_rows.len(), self.links.len()].iter().all(|&len| len == n)
             && self.lanes.len() == layout.lanes as usize
             && self.short.iter().all(|(&e, &rows)| (e as usize) < n && rows <= layout.rows_per_extent)
             && self.retired.iter().all(|&e| (e as usize) < n)

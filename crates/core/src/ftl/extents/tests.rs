@@ -32,7 +32,6 @@ struct Extent {
     closed: u64,
     taken: u32,
     programmed: u32,
-    readers: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -55,7 +54,6 @@ impl Model {
             closed: 0,
             taken: 0,
             programmed: 0,
-            readers: 0,
         };
         let mut extents = vec![blank; l.extents() as usize];
         let first = |lane: u32| lane * l.stride;
@@ -180,8 +178,6 @@ enum Step {
     /// The parts that are holes from now on.
     Erase(Option<u32>),
     HoleInFree(u32, u32),
-    ReadBegins,
-    ReadEnds,
     Restore,
 }
 
@@ -196,8 +192,6 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Abandon),
         4 => prop_oneof![4 => Just(None), 1 => (0..2u32).prop_map(Some)].prop_map(Step::Erase),
         1 => (0..2u32, 0..2u32).prop_map(|(lane, part)| Step::HoleInFree(lane, part)),
-        1 => Just(Step::ReadBegins),
-        1 => Just(Step::ReadEnds),
         1 => Just(Step::Restore),
     ]
 }
@@ -292,7 +286,6 @@ fn compare(l: &Layout, real: &Extents, model: &Model) {
     for (e, extent) in (0..).zip(&model.extents) {
         assert_eq!(real.valid(e), extent.valid);
         assert_eq!(real.is_closed(e), extent.stage == Stage::Closed);
-        assert_eq!(real.has_readers(e), extent.readers > 0);
     }
 }
 
@@ -329,8 +322,6 @@ fn act(l: &Layout, step: Step, pick: usize, real: &mut Extents, model: &mut Mode
         Step::Collect => find(model, &|e| e.stage == Closed),
         Step::Abandon => find(model, &|e| e.stage == Collected),
         Step::Erase(_) => find(model, &|e| e.stage == Collected && e.valid == 0),
-        Step::ReadBegins => find(model, &|e| e.stage != Bad && e.stage != Free),
-        Step::ReadEnds => find(model, &|e| e.readers > 0),
     };
     let Some(e) = target else { return };
     let extent = &mut model.extents[e as usize];
@@ -369,14 +360,6 @@ fn act(l: &Layout, step: Step, pick: usize, real: &mut Extents, model: &mut Mode
             }
             model.erased(l, e);
             model.retire_empty();
-        }
-        Step::ReadBegins => {
-            real.read_begins(e);
-            extent.readers += 1;
-        }
-        Step::ReadEnds => {
-            extent.readers -= 1;
-            assert_eq!(real.read_ends(e), extent.readers == 0);
         }
     }
 }
@@ -429,7 +412,7 @@ fn tables_of_another_layout_do_not_fit() {
     assert!(damaged(&|e| e.take_full(&l, 0, &[13])), "more valid units than an extent has");
     assert!(!damaged(&|e| e.take_full(&l, 0, &[12])));
     assert!(damaged(&|e| e.valid.truncate(9)) && damaged(&|e| e.closed.truncate(9)));
-    assert!(damaged(&|e| e.pending_rows.truncate(9)) && damaged(&|e| e.readers.truncate(9)));
+    assert!(damaged(&|e| e.pending_rows.truncate(9)));
     assert!(damaged(&|e| e.links.push(Link::default())) && damaged(&|e| e.lanes.truncate(1)));
     // A list or a link that points outside.
     let far = |e: &mut Extents| (List::default(), vec![Link::default(); 11], e.links.len() as u32);

@@ -1,0 +1,74 @@
+//! Reads that keep their extents from being erased.
+//!
+//! Only an extent that is to be erased is asked for its readers. So each reader has a place with its extent, and no
+//! extent counts its readers: a count would be far away in memory at each read of a large drive.
+
+use crate::containers::NONE;
+use serde::{Deserialize, Serialize};
+
+/// The reads under way, with their extents.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Readers {
+    /// By the number of a reader: the extent that it keeps, or `NONE`. Numbers of readers that have ended are used
+    /// again, so that this is no longer than the most readers at one time.
+    keep: Vec<u32>,
+    /// Number of readers.
+    count: u32,
+}
+
+impl Readers {
+    /// No reader, with memory for `most` at the same time.
+    pub fn new(most: u32) -> Readers {
+        Readers { keep: Vec::with_capacity(most as usize), count: 0 }
+    }
+
+    /// Reader `number` begins: `extent` must not be erased.
+    #[inline]
+    pub fn begins(&mut self, number: u32, extent: u32) {
+        if number as usize >= self.keep.len() {
+            self.keep.resize(number as usize + 1, NONE);
+        }
+        let place = &mut self.keep[number as usize];
+        debug_assert_eq!(*place, NONE, "reader {number} keeps an extent already");
+        *place = extent;
+        self.count += 1;
+    }
+
+    /// Reader `number` ends. Returns the extent that it has kept.
+    #[inline]
+    pub fn ends(&mut self, number: u32) -> u32 {
+        self.count -= 1;
+        let extent = std::mem::replace(&mut self.keep[number as usize], NONE);
+        debug_assert_ne!(extent, NONE, "reader {number} keeps no extent");
+        extent
+    }
+
+    /// The number of readers of an extent. Takes time for the most readers that there have been at one time.
+    pub fn of(&self, extent: u32) -> u32 {
+        if self.count == 0 {
+            return 0;
+        }
+        self.keep.iter().map(|&kept| u32::from(kept == extent)).sum()
+    }
+
+    /// The readers, by number and extent.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        (0..).zip(self.keep.iter().copied()).filter(|&(_, extent)| extent != NONE)
+    }
+
+    /// The most readers for which there is memory.
+    pub fn most(&self) -> usize {
+        self.keep.capacity()
+    }
+
+    /// The number of readers.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether restored readers can be those of a drive with so many extents and readers.
+    pub fn fit(&self, extents: u32, most: usize) -> bool {
+        let inside = |(_, extent)| extent < extents;
+        self.keep.len() <= most && self.iter().all(inside) && self.iter().count() == self.count as usize
+    }
+}
