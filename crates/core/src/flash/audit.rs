@@ -121,7 +121,7 @@ impl<O: Observer> Flash<O> {
                 last = key;
             }
         }
-        law!(u.queues.counts_reads(&s.ops), "unit {number}: queued host reads are miscounted");
+        law!(u.queues.knows_reads(&s.ops), "unit {number}: queued host reads are miscounted or not linked");
         for (queue, has_front) in u.queues.backlogs() {
             let mut last = None;
             for id in self.walk(queue, "the backlog of a plane")? {

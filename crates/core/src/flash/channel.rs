@@ -135,7 +135,7 @@ impl Channel {
 
     /// Take out an operation that waits in this queue.
     pub fn remove(&mut self, queue: usize, ops: &mut Slab<Op>, id: u32) {
-        self.waiting[queue].remove(ops, id);
+        self.waiting[queue].unlink(ops, id);
         if self.waiting[queue].is_empty() {
             self.in_use &= !(1 << queue);
         }

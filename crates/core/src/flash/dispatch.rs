@@ -274,19 +274,19 @@ impl<O: Observer> Flash<O> {
     #[inline]
     pub(super) fn take_queued(&mut self, unit: BusyUnit, kind: Occupant) -> u32 {
         let id = self.state.units[unit.index()].queues.head(kind);
-        self.leave_queue(unit, kind, NONE, id);
+        self.leave_queue(unit, kind, id);
         if self.fixed.joins.has(kind) {
             self.join(id);
         }
         id
     }
 
-    /// Take an operation out of its unit's queue, from behind `before`, and charge its wait.
+    /// Take an operation out of its unit's queue, and charge its wait.
     #[inline]
-    pub(super) fn leave_queue(&mut self, unit: BusyUnit, kind: Occupant, before: u32, id: u32) {
+    pub(super) fn leave_queue(&mut self, unit: BusyUnit, kind: Occupant, id: u32) {
         let s = &mut self.state;
         let u = &mut s.units[unit.index()];
-        u.queues.unlink(&mut s.ops, kind, before, id);
+        u.queues.unlink(&mut s.ops, kind, id);
         if kind == Occupant::UserRead {
             s.channels[u.channel as usize].reads -= 1;
         }
@@ -361,10 +361,10 @@ impl<O: Observer> Flash<O> {
         OpId::of_link(self.state.ops[op].next)
     }
 
-    /// Withdraw a queued host read: take it out of its unit's queue, from behind `before`.
-    pub fn withdraw(&mut self, unit: BusyUnit, before: Option<OpId>, OpId(id): OpId) {
+    /// Withdraw a queued host read: take it out of its unit's queue.
+    pub fn withdraw(&mut self, unit: BusyUnit, OpId(id): OpId) {
         let kind = self.state.ops[id].cmd.occupant;
-        self.leave_queue(unit, kind, before.map_or(NONE, OpId::number), id);
+        self.leave_queue(unit, kind, id);
         self.make_whole(id);
         self.read_left(unit, kind);
     }

@@ -5,6 +5,7 @@
 //! one after the other and end together. Erases end together too.
 
 use super::op::Op;
+use super::queues::Queues;
 use super::state::{Flash, FlashState};
 use crate::containers::NONE;
 use crate::containers::slab::Slab;
@@ -60,23 +61,19 @@ impl<O: Observer> Flash<O> {
         let cmd = &s.ops[head].cmd;
         let (unit, kind, page, mut planes) = (cmd.unit, cmd.occupant, cmd.page, cmd.planes);
         let part = cmd.part;
-        if !s.units[unit.index()].queues.may_join(cmd) {
-            return;
-        }
         let most = (cmd.kind == OpKind::Erase).then_some(joins.erase_planes);
         let mut last = head;
-        let mut before = NONE;
-        let mut at = s.units[unit.index()].queues.head(kind);
+        let mut at = s.units[unit.index()].queues.first_to_join(cmd);
         while at != NONE && planes != self.fixed.all_planes {
             let o = &self.state.ops[at];
-            let next = o.next;
+            let next = Queues::next_to_join(o);
             let wide = || most.is_some_and(|most| (planes | o.cmd.planes).count_ones() > most);
             if o.cmd.page != page || o.cmd.part != part || o.cmd.planes & planes != 0 || wide() {
-                (before, at) = (at, next);
+                at = next;
                 continue;
             }
             planes |= o.cmd.planes;
-            self.leave_queue(unit, kind, before, at);
+            self.leave_queue(unit, kind, at);
             self.observe_queue(at, QueueStep::Joins(head));
             let s = &mut self.state;
             s.ops[last].joined = at;

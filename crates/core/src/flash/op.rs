@@ -239,8 +239,11 @@ pub struct Op {
     pub second: bool,
     /// Whether this read was sensed together with another and its data are still to be transferred.
     pub(super) along: bool,
-    /// Next operation in the same queue.
+    /// The operations behind and before this one in the same queue.
     pub(super) next: u32,
+    pub(super) prev: u32,
+    /// The next queued host read that may have the same page.
+    pub(super) alike: u32,
     /// Next of the operations that joined.
     pub(super) joined: u32,
     /// Order of arrival at the die.
@@ -268,6 +271,8 @@ impl Op {
             second: false,
             along: false,
             next: NONE,
+            prev: NONE,
+            alike: NONE,
             joined: NONE,
             arrived: 0,
             entered: 0,

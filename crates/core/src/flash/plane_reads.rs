@@ -226,24 +226,24 @@ impl<O: Observer> Flash<O> {
                 _ => u64::MAX,
             };
             let mut schedule = self.state.schedule.clone();
-            let Some((kind, behind, id)) = self.next_beside(unit, before, &mut schedule) else { return };
+            let Some((kind, id)) = self.next_beside(unit, before, &mut schedule) else { return };
             self.state.schedule = schedule;
             let met = over.is_some_and(|holder| self.belongs_to_collection(unit, holder));
-            self.leave_queue(unit, kind, behind, id);
+            self.leave_queue(unit, kind, id);
             self.note_suspended(OpId(id), met);
             self.grant_planes(OpId(id));
             self.read_left(unit, kind);
         }
     }
 
-    /// The queued read that may begin beside those that have planes of a die: its kind, the operation before it in its
-    /// queue, and itself. `before`: with an operation suspended, only earlier arrivals are served.
+    /// The queued read that may begin beside those that have planes of a die: its kind, and itself.
+    /// `before`: with an operation suspended, only earlier arrivals are served.
     fn next_beside(
         &self,
         unit: BusyUnit,
         before: u64,
         schedule: &mut SchedulePolicy,
-    ) -> Option<(Occupant, u32, u32)> {
+    ) -> Option<(Occupant, u32)> {
         let s = &self.state;
         let u = &s.units[unit.index()];
         let mut waiting = u.queues.waiting() & self.open_queues(unit);
@@ -252,8 +252,8 @@ impl<O: Observer> Flash<O> {
         }
         let mut arrived = *u.queues.arrived();
         waiting = waiting.iter().filter(|&kind| arrived[kind as usize] < before).collect();
-        // In each queue: the operation that is next, and the one before it.
-        let mut at = Occupant::ALL.map(|kind| (NONE, u.queues.head(kind)));
+        // In each queue: the operation that is next.
+        let mut at = Occupant::ALL.map(|kind| u.queues.head(kind));
         let mut free = self.fixed.all_planes & !u.reading;
         while free != 0 && !waiting.is_empty() {
             let kind = match waiting.single() {
@@ -261,17 +261,17 @@ impl<O: Observer> Flash<O> {
                 None => schedule.next(&QueueView { waiting, urgent: u.gates.urgent > 0, arrived: &arrived }),
             };
             let place = &mut at[kind as usize];
-            let (behind, id) = *place;
+            let id = *place;
             let Op { cmd, next, .. } = &s.ops[id];
             if cmd.kind != OpKind::Read {
                 return None;
             }
             if cmd.planes & !free == 0 {
-                return Some((kind, behind, id));
+                return Some((kind, id));
             }
             // It waits, and the planes that it needs are kept for it.
             free &= !cmd.planes;
-            *place = (id, *next);
+            *place = *next;
             match *next {
                 NONE => waiting.remove(kind),
                 next if s.ops[next].arrived >= before => waiting.remove(kind),

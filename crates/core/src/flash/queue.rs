@@ -5,7 +5,7 @@ use crate::containers::NONE;
 use crate::containers::slab::Slab;
 use serde::{Deserialize, Serialize};
 
-/// A FIFO of operations, linked through `Op::next`.
+/// A FIFO of operations, linked through `Op::next` and `Op::prev`.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Queue {
     pub head: u32,
@@ -27,21 +27,18 @@ impl Queue {
     /// Put an operation at the end.
     #[inline]
     pub fn push_back(&mut self, ops: &mut Slab<Op>, op: u32) {
-        ops[op].next = NONE;
-        match self.tail {
-            NONE => self.head = op,
-            tail => ops[tail].next = op,
-        }
-        self.tail = op;
+        self.insert_after(ops, self.tail, op);
     }
 
     /// Put an operation behind `before` (`NONE`: at the head).
+    #[inline]
     pub fn insert_after(&mut self, ops: &mut Slab<Op>, before: u32, op: u32) {
         let place = if before == NONE { &mut self.head } else { &mut ops[before].next };
         let next = std::mem::replace(place, op);
-        ops[op].next = next;
-        if next == NONE {
-            self.tail = op;
+        (ops[op].prev, ops[op].next) = (before, next);
+        match next {
+            NONE => self.tail = op,
+            next => ops[next].prev = op,
         }
     }
 
@@ -58,30 +55,22 @@ impl Queue {
     #[inline]
     pub fn pop_front(&mut self, ops: &mut Slab<Op>) -> u32 {
         let op = self.head;
-        self.unlink(ops, NONE, op);
+        self.unlink(ops, op);
         op
     }
 
-    /// Take an operation out, from behind `before` (`NONE`: the operation is the head).
+    /// Take an operation out.
     #[inline]
-    pub fn unlink(&mut self, ops: &mut Slab<Op>, before: u32, op: u32) {
-        let next = ops[op].next;
-        match before {
+    pub fn unlink(&mut self, ops: &mut Slab<Op>, op: u32) {
+        let Op { prev, next, .. } = ops[op];
+        match prev {
             NONE => self.head = next,
-            before => ops[before].next = next,
+            prev => ops[prev].next = next,
         }
-        if next == NONE {
-            self.tail = before;
+        match next {
+            NONE => self.tail = prev,
+            next => ops[next].prev = prev,
         }
-    }
-
-    /// Take out an operation that may be anywhere in the queue.
-    pub fn remove(&mut self, ops: &mut Slab<Op>, op: u32) {
-        let (mut before, mut at) = (NONE, self.head);
-        while at != op {
-            (before, at) = (at, ops[at].next);
-        }
-        self.unlink(ops, before, op);
     }
 
     /// The operations in the queue, in order.

@@ -20,25 +20,23 @@ pub(super) struct Queues {
     /// For kinds that are queued by plane: the operations behind that one, by kind and plane. Empty
     /// if no kind is queued by plane.
     backlog: Vec<Queue>,
-    /// Number of queued host reads: by page index modulo `PAGES` if host reads join; by plane if they run by plane,
-    /// those of several planes at `SEVERAL`. Empty otherwise.
-    reads: Vec<u32>,
-    by_plane: bool,
+    /// If host reads join: by page index modulo `PAGES`, the first of the queued ones, which are linked by `Op::alike`
+    /// in order of arrival. Empty otherwise.
+    alike: Vec<u32>,
+    /// If host reads run by plane: the number of queued ones by plane, those of several planes at `SEVERAL`. Empty
+    /// otherwise.
+    by_plane: Vec<u32>,
 }
 
-/// Length of [`Queues::reads`].
+/// Length of [`Queues::alike`].
 const PAGES: usize = 64;
-/// The place of reads of several planes, behind those of the planes.
+/// The place of reads of several planes in [`Queues::by_plane`], behind those of the planes.
 const SEVERAL: usize = u32::BITS as usize;
 
-/// The place of a host read in [`Queues::reads`].
+/// The place of a host read in [`Queues::by_plane`].
 #[inline]
-fn place(cmd: &FlashCommand, by_plane: bool) -> usize {
-    match (by_plane, cmd.has_one_plane()) {
-        (false, _) => cmd.page as usize % PAGES,
-        (true, true) => cmd.planes.trailing_zeros() as usize,
-        (true, false) => SEVERAL,
-    }
+fn plane_of(cmd: &FlashCommand) -> usize {
+    if cmd.has_one_plane() { cmd.planes.trailing_zeros() as usize } else { SEVERAL }
 }
 
 impl Queues {
@@ -51,32 +49,76 @@ impl Queues {
             arrived: [0; Occupant::COUNT],
             fronts: [0; Occupant::COUNT],
             backlog: vec![Queue::default(); planes as usize * Occupant::COUNT],
-            reads: vec![0; if reads_join || by_plane { PAGES } else { 0 }],
-            by_plane,
+            alike: vec![NONE; if reads_join { PAGES } else { 0 }],
+            by_plane: vec![0; if by_plane { SEVERAL + 1 } else { 0 }],
         }
     }
 
-    /// The number of queued operations that may have the page of this one, or that have its plane, if it is a host
-    /// read and these are counted.
+    /// Count a host read that comes into its queue, or link it to those that may have its page.
     #[inline]
-    fn like(&mut self, cmd: &FlashCommand) -> Option<&mut u32> {
-        if cmd.occupant != Occupant::UserRead || self.reads.is_empty() {
-            return None;
+    fn comes(&mut self, ops: &mut Slab<Op>, id: u32) {
+        let Op { cmd, arrived, .. } = &ops[id];
+        if cmd.occupant != Occupant::UserRead {
+            return;
         }
-        self.reads.get_mut(place(cmd, self.by_plane))
+        if let Some(count) = self.by_plane.get_mut(plane_of(cmd)) {
+            *count += 1;
+        }
+        let Some(head) = self.alike.get_mut(cmd.page as usize % PAGES) else { return };
+        let (mut before, mut next, arrived) = (NONE, *head, *arrived);
+        while next != NONE && ops[next].arrived < arrived {
+            (before, next) = (next, ops[next].alike);
+        }
+        ops[id].alike = next;
+        match before {
+            NONE => *head = id,
+            before => ops[before].alike = id,
+        }
+    }
+
+    /// The same for a host read that leaves its queue.
+    #[inline]
+    fn leaves(&mut self, ops: &mut Slab<Op>, id: u32) {
+        let cmd = &ops[id].cmd;
+        if cmd.occupant != Occupant::UserRead {
+            return;
+        }
+        if let Some(count) = self.by_plane.get_mut(plane_of(cmd)) {
+            *count -= 1;
+        }
+        let Some(head) = self.alike.get_mut(cmd.page as usize % PAGES) else { return };
+        let next = ops[id].alike;
+        if *head == id {
+            *head = next;
+            return;
+        }
+        let mut before = *head;
+        while ops[before].alike != id {
+            before = ops[before].alike;
+        }
+        ops[before].alike = next;
     }
 
     /// Whether a queued host read may need no planes but these, a mask. Where reads run by plane.
     #[inline]
     pub fn may_need(&self, planes: u32) -> bool {
-        self.reads[SEVERAL] != 0 || bits(planes).any(|plane| self.reads[plane as usize] != 0)
+        self.by_plane[SEVERAL] != 0 || bits(planes).any(|plane| self.by_plane[plane as usize] != 0)
     }
 
-    /// Whether an operation that may have the page of this one is queued. Most host reads join
-    /// nothing, and then the queue is not searched.
+    /// The first queued operation that may join this one, which has left its queue, or `NONE`. [`Queues::next_to_join`] has
+    /// the others.
     #[inline]
-    pub fn may_join(&self, cmd: &FlashCommand) -> bool {
-        cmd.occupant != Occupant::UserRead || self.reads[place(cmd, false)] != 0
+    pub fn first_to_join(&self, cmd: &FlashCommand) -> u32 {
+        match cmd.occupant {
+            Occupant::UserRead => self.alike[cmd.page as usize % PAGES],
+            kind => self.head(kind),
+        }
+    }
+
+    /// The next queued operation behind `op` that may join the same one, or `NONE`.
+    #[inline]
+    pub fn next_to_join(op: &Op) -> u32 {
+        if op.cmd.occupant == Occupant::UserRead { op.alike } else { op.next }
     }
 
     /// The kinds of work that wait.
@@ -106,18 +148,14 @@ impl Queues {
             self.waiting.insert(kind);
             self.arrived[kind as usize] = op.arrived;
         }
-        if let Some(count) = self.like(&op.cmd) {
-            *count += 1;
-        }
         self.queues[kind as usize].push_back(ops, id);
+        self.comes(ops, id);
     }
 
     /// Put an operation that arrived before most others into its queue, in order of arrival.
     pub fn return_in_order(&mut self, ops: &mut Slab<Op>, id: u32) {
         let kind = ops[id].cmd.occupant;
-        if let Some(count) = self.like(&ops[id].cmd) {
-            *count += 1;
-        }
+        self.comes(ops, id);
         self.waiting.insert(kind);
         let queue = &mut self.queues[kind as usize];
         queue.insert_in_order(ops, id);
@@ -136,20 +174,17 @@ impl Queues {
         if ops[front].arrived < ops[id].arrived {
             return self.backlog(kind, plane).insert_in_order(ops, id);
         }
-        self.queues[kind].remove(ops, front);
+        self.queues[kind].unlink(ops, front);
         self.backlog(kind, plane).insert_in_order(ops, front);
         self.stand(ops, id);
     }
 
-    /// Take an operation of this kind out, from behind `before` (`NONE`: the operation is the
-    /// head).
+    /// Take an operation of this kind out.
     #[inline]
-    pub fn unlink(&mut self, ops: &mut Slab<Op>, kind: Occupant, before: u32, id: u32) {
-        if let Some(count) = self.like(&ops[id].cmd) {
-            *count -= 1;
-        }
+    pub fn unlink(&mut self, ops: &mut Slab<Op>, kind: Occupant, id: u32) {
+        self.leaves(ops, id);
         let queue = &mut self.queues[kind as usize];
-        queue.unlink(ops, before, id);
+        queue.unlink(ops, id);
         match queue.head {
             NONE => self.waiting.remove(kind),
             head => self.arrived[kind as usize] = ops[head].arrived,
@@ -212,14 +247,19 @@ impl Queues {
         }
     }
 
-    /// Whether the counts are those of the queued host reads, for the audit.
-    pub fn counts_reads(&self, ops: &Slab<Op>) -> bool {
-        let mut counts = vec![0; self.reads.len()];
-        if !counts.is_empty() {
-            let reads = self.queue(Occupant::UserRead);
-            reads.iter(ops).for_each(|id| counts[place(&ops[id].cmd, self.by_plane)] += 1);
-        }
-        counts == self.reads
+    /// Whether the counts and the links are those of the queued host reads, for the audit.
+    pub fn knows_reads(&self, ops: &Slab<Op>) -> bool {
+        let reads: Vec<u32> = self.queue(Occupant::UserRead).iter(ops).collect();
+        let of_plane = |&count: &u32, plane| {
+            count as usize == reads.iter().filter(|&&id| plane_of(&ops[id].cmd) == plane).count()
+        };
+        let linked = |&head: &u32, place| {
+            let some = |id: u32| Some(id).filter(|&id| id != NONE);
+            let links = std::iter::successors(some(head), |&id| some(ops[id].alike)).take(reads.len() + 1);
+            links.eq(reads.iter().copied().filter(|&id| ops[id].cmd.page as usize % PAGES == place))
+        };
+        self.by_plane.iter().zip(0..).all(|(count, plane)| of_plane(count, plane))
+            && self.alike.iter().zip(0..).all(|(head, place)| linked(head, place))
     }
 
     /// The queue of a kind, for the audit.
@@ -259,7 +299,7 @@ mod tests {
         };
         let take = |queues: &mut Queues, ops: &mut Slab<Op>| {
             let id = queues.head(kind);
-            queues.unlink(ops, kind, NONE, id);
+            queues.unlink(ops, kind, id);
             let (mask, page) = (ops[id].cmd.planes, ops[id].cmd.page);
             queues.move_up(ops, kind, mask);
             ops.give(id);

@@ -170,7 +170,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 // Where reads can fail, they keep their extents until their data are settled.
                 OpKind::Read => {
                     let keeps = !op.second || self.fixed.may_fail;
-                    law!(kept.remove(&id.number()) == keeps.then_some(op.cmd.extent), "{op:?} keeps no extent");
+                    law!(
+                        kept.remove(&id.number()) == keeps.then_some(op.cmd.extent),
+                        "{op:?} keeps no extent"
+                    );
                 }
                 OpKind::Erase => {}
             }

@@ -268,27 +268,21 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return; // It is open again: its reads begin as its planes become free.
         }
         let mut ops = std::mem::take(&mut self.state.host.scratch);
-        let mut before = None;
         let mut queued = self.flash.first_queued_read(unit);
         while let Some(at) = queued {
             queued = self.flash.queued_after(at);
             let id = match Work::from(self.flash.op(at).cmd.owner) {
                 Work::Request(id) if self.flash.op(at).cmd.rebuild == NONE => id,
-                _ => {
-                    before = Some(at);
-                    continue;
-                }
+                _ => continue,
             };
             let blocked = self.unit_left(unit, self.flash.op(at).cmd.planes).left > 0;
             if let Some(rid) = blocked.then(|| self.rebuild_instead(id, at, 0, &mut ops)).flatten() {
-                self.flash.withdraw(unit, before, at);
+                self.flash.withdraw(unit, at);
                 let waited = self.flash.op(at).ledger;
                 self.free_op(at);
                 self.read_leaves(at);
                 // The reconstruction counts from the request's look-up, and so includes this wait.
                 self.submit_instead(rid, &mut ops, &waited);
-            } else {
-                before = Some(at);
             }
         }
         self.state.host.scratch = ops;
