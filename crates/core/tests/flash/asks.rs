@@ -81,8 +81,7 @@ fn a_queued_read_can_be_withdrawn_from_any_place() {
             [ids[0], ids[1], ids[2]].map(|id| stage.flash.queued_after(id)),
             [Some(ids[1]), Some(ids[2]), None]
         );
-        let before = if place == 0 { None } else { Some(ids[place - 1]) };
-        stage.flash.withdraw(BusyUnit(0), before, ids[place]);
+        stage.flash.withdraw(BusyUnit(0), ids[place]);
         let ended = stage.flash.free(ids[place]).expect("it was the host's");
         assert!(ended.read && !ended.rebuilds && ended.unit == BusyUnit(0));
         stage.flash.audit().expect("the read is withdrawn");
