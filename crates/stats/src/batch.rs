@@ -29,8 +29,10 @@ pub struct Batches {
     size: u64,
     current: usize,
     in_current: u64,
+    /// When the last request completed, ns from the start of measurement.
+    last: u64,
     sums: [u64; KEPT],
-    /// When the last request of each batch completed, ns from the start of measurement.
+    /// The same of each full batch.
     ends: [u64; KEPT],
     counts: Vec<u32>,
 }
@@ -49,6 +51,7 @@ impl Batches {
             size: FIRST_SIZE,
             current: 0,
             in_current: 0,
+            last: 0,
             sums: [0; KEPT],
             ends: [0; KEPT],
             counts: vec![0; KEPT * BUCKETS],
@@ -61,7 +64,7 @@ impl Batches {
         let bucket = bucket::index::<BITS>(ns.min(bucket::LONGEST));
         self.counts[self.current * BUCKETS + bucket] += 1;
         self.sums[self.current] += ns;
-        self.ends[self.current] = at;
+        self.last = at;
         self.in_current += 1;
         if self.in_current == self.size {
             self.close();
@@ -70,6 +73,7 @@ impl Batches {
 
     #[inline(never)]
     fn close(&mut self) {
+        self.ends[self.current] = self.last;
         self.current += 1;
         self.in_current = 0;
         if self.current < KEPT {
@@ -107,7 +111,7 @@ impl Batches {
             let full = slot < self.current;
             groups.requests[group] += if full { self.size } else { self.in_current };
             groups.sums[group] += u128::from(self.sums[slot]);
-            groups.ends[group] = self.ends[slot];
+            groups.ends[group] = if full { self.ends[slot] } else { self.last };
             let counts = &self.counts[slot * BUCKETS..(slot + 1) * BUCKETS];
             for (beyond, &count) in groups.beyond.iter_mut().zip(counts) {
                 beyond[group] += u64::from(count);

@@ -53,6 +53,20 @@ const OF_COLLECTION: [usize; 7] = [
 /// Nanoseconds of a die so far, by slot.
 pub type Held = [u64; SLOTS];
 
+/// Copy an account. An assignment would call a function, since the account is longer than 128 bytes.
+#[inline]
+pub(super) fn copy(from: &Held, to: &mut Held) {
+    let (Some((first, rest)), Some((first_to, rest_to))) =
+        (from.split_first_chunk::<16>(), to.split_first_chunk_mut::<16>())
+    else {
+        unreachable!("an account has more than 16 slots")
+    };
+    *first_to = *first;
+    for (to, from) in rest_to.iter_mut().zip(rest) {
+        *to = *from;
+    }
+}
+
 /// The slot for time in which an operation of this kind holds the die.
 #[inline]
 pub const fn of(occupant: Occupant) -> usize {

@@ -94,7 +94,7 @@ impl<O: Observer> Flash<O> {
         }
         let s = &mut self.state;
         let u = &mut s.units[unit.index()];
-        s.ops[id].seen = *u.account.settle(now);
+        account::copy(u.account.settle(now), &mut s.ops[id].seen);
         match (gathers, in_order) {
             (true, false) => u.queues.line_up(&mut s.ops, id),
             (true, true) => u.queues.line_up_in_order(&mut s.ops, id),
@@ -313,9 +313,7 @@ impl<O: Observer> Flash<O> {
         let now = s.now;
         let cmd = &s.ops[id].cmd;
         if self.fixed.plane_reads && cmd.kind == OpKind::Read {
-            let unit = cmd.unit;
-            self.grant_planes(OpId(id));
-            return self.begin_beside(unit);
+            return self.grant_first_planes(OpId(id));
         }
         let u = &mut s.units[cmd.unit.index()];
         u.account.count_to(account::of(cmd.occupant), now);

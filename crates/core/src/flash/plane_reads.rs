@@ -83,6 +83,15 @@ impl PlaneReads {
 }
 
 impl<O: Observer> Flash<O> {
+    /// Give a read its planes on an idle die, and begin those that may go beside it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn grant_first_planes(&mut self, OpId(id): OpId) {
+        let unit = self.state.ops[id].cmd.unit;
+        self.grant_planes(OpId(id));
+        self.begin_beside(unit);
+    }
+
     /// Give a read its planes, and request the channel.
     pub(super) fn grant_planes(&mut self, OpId(id): OpId) {
         let s = &mut self.state;
