@@ -1,16 +1,17 @@
 //! A workload as described by the user: jobs or a trace.
 
 use crate::job::{JobError, JobSet, Overwrites};
-use crate::log::{LogError, LogFile};
+use crate::log::{LogError, LogFile, SPEED};
 use crate::opened::{Ageing, OpenLog, OpenTrace, Workload};
 use crate::overwrite::TraceWrites;
 use crate::trace::{
     Remap, Touched, TraceError, TraceFile, TraceInfo, TraceOptions, TraceReader, TraceSource, measure,
 };
+use std::collections::VecDeque;
 use std::io::Read;
 use std::path::Path;
-use tailcut_units::Span;
 use tailcut_units::quantity::human_time;
+use tailcut_units::{SimTime, Span};
 
 /// The largest job file, in bytes. Job files are written by people; a longer file is refused.
 const JOB_FILE_MAX: u64 = 4 << 20;
@@ -386,6 +387,12 @@ impl WorkloadSpec {
                 Some(WorkloadSpec::Trace(trace))
             }
         }
+    }
+
+    /// What is done to the drive besides commands, in order of time. A change of the speed is none: it is not the drive's.
+    pub fn interventions(&self) -> VecDeque<(SimTime, String)> {
+        let WorkloadSpec::Log(log) = self else { return VecDeque::new() };
+        log.interventions.iter().filter(|(_, text)| !text.starts_with(SPEED)).cloned().collect()
     }
 
     /// The options of the description that have no effect, or another effect than in fio.
