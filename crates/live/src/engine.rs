@@ -205,8 +205,18 @@ impl Engine {
         Ok(at)
     }
 
+    /// Tell the log of something that is not done to the drive. Returns its time: requests taken before came before it,
+    /// and later ones come after it.
+    pub fn note_now(&mut self, now: SimTime, text: &str) -> SimTime {
+        let at = SimTime(now.max(self.taken[0]).max(self.drive.now()).0 + 1);
+        self.advance(at);
+        self.taken = [at; 2];
+        self.note(at, text);
+        at
+    }
+
     /// Tell the log of something that is done.
-    pub fn note(&mut self, at: SimTime, text: &str) {
+    fn note(&mut self, at: SimTime, text: &str) {
         if let Some(log) = &mut self.log {
             log(&Event::Intervened { at, text });
         }

@@ -144,11 +144,19 @@ impl Server {
 
     /// Let the model's time pass at another speed from now on. Returns the time of the model.
     pub fn change_speed(&mut self, speed: f64) -> SimTime {
-        // What is due is done first: its lateness is that of the old speed.
         self.clock.change_speed(speed);
-        let now = self.clock.now();
-        self.engine.note(now.max(self.engine.drive().now()), &format!("speed {speed}"));
-        now
+        self.note(&format!("speed {speed}"))
+    }
+
+    /// Measure lateness from now on, with a note in the log. Returns the time, which is after that of all requests so far.
+    pub fn measure(&mut self, text: &str) -> SimTime {
+        self.lateness = Lateness::default();
+        self.note(text)
+    }
+
+    /// Let the log have a note that is not about the drive. Returns its time, which is after that of all requests so far.
+    fn note(&mut self, text: &str) -> SimTime {
+        self.engine.note_now(self.clock.now(), text)
     }
 
     /// How long it has served, in seconds of the clock.

@@ -24,6 +24,8 @@ const INTERVENTION: u8 = 254;
 const END: u8 = 255;
 /// How the text begins that notes another speed of the model's time.
 pub const SPEED: &str = "speed ";
+/// The text that notes that latencies are measured from then on.
+pub const MEASURE: &str = "measure";
 /// The longest text of an intervention, in bytes.
 pub const TEXT_MAX: u32 = 1024;
 /// The most interventions of a log.
@@ -242,6 +244,12 @@ impl LogFile {
     /// Its name.
     pub fn name(&self) -> String {
         self.path.display().to_string()
+    }
+
+    /// From when on latencies were measured: the last time that this was asked for.
+    pub fn measured_from(&self) -> SimTime {
+        let marks = self.interventions.iter().filter(|(_, text)| text == MEASURE);
+        marks.map(|(at, _)| *at).next_back().unwrap_or(SimTime::ZERO)
     }
 
     /// Whether it has writes.

@@ -1,7 +1,7 @@
 //! A workload as described by the user: jobs or a trace.
 
 use crate::job::{JobError, JobSet, Overwrites};
-use crate::log::{LogError, LogFile, SPEED};
+use crate::log::{LogError, LogFile, MEASURE, SPEED};
 use crate::opened::{Ageing, OpenLog, OpenTrace, Workload};
 use crate::overwrite::TraceWrites;
 use crate::trace::{
@@ -322,7 +322,14 @@ impl WorkloadSpec {
                     return Err(WorkloadError::LogCapacity { path: log.name(), needed, capacity });
                 }
                 let (commands, filled, writes) = (log.commands, log.header.aged, log.writes());
-                Ok(Workload::Log(Box::new(OpenLog { reader: log.commands()?, commands, filled, writes })))
+                let from = log.measured_from();
+                Ok(Workload::Log(Box::new(OpenLog {
+                    reader: log.commands()?,
+                    commands,
+                    filled,
+                    writes,
+                    from,
+                })))
             }
         }
     }
@@ -389,10 +396,12 @@ impl WorkloadSpec {
         }
     }
 
-    /// What is done to the drive besides commands, in order of time. A change of the speed is none: it is not the drive's.
+    /// What is done to the drive besides commands, in order of time. The speed of its clock is not the drive's, and neither
+    /// is what is measured.
     pub fn interventions(&self) -> VecDeque<(SimTime, String)> {
         let WorkloadSpec::Log(log) = self else { return VecDeque::new() };
-        log.interventions.iter().filter(|(_, text)| !text.starts_with(SPEED)).cloned().collect()
+        let of_drive = |text: &str| text != MEASURE && !text.starts_with(SPEED);
+        log.interventions.iter().filter(|(_, text)| of_drive(text)).cloned().collect()
     }
 
     /// The options of the description that have no effect, or another effect than in fio.

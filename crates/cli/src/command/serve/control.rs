@@ -7,16 +7,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tailcut_core::intervention::{Intervention, InterventionError};
 use tailcut_live::{Answer, Asked, IntervenedError, Method, Server};
 use tailcut_units::HostOp;
+use tailcut_workload::log::MEASURE;
 
 /// The live page.
 const PAGE: &str = include_str!("page.html");
 /// The paths, with what they are asked by.
-const PATHS: [(Method, &str); 7] = [
+const PATHS: [(Method, &str); 8] = [
     (Method::Get, "/"),
     (Method::Get, "/summary.json"),
     (Method::Get, "/live.json"),
     (Method::Get, "/metrics"),
     (Method::Post, "/fault"),
+    (Method::Post, "/measure"),
     (Method::Post, "/set"),
     (Method::Post, "/stop"),
 ];
@@ -31,6 +33,11 @@ pub fn answer(asked: Asked, args: &ServeArgs, monitor: &Monitor, server: &mut Se
         (Method::Get, "/live.json") => Answer::ok("application/json", live_json(monitor, server)),
         (Method::Get, "/metrics") => Answer::ok("text/plain; version=0.0.4", metrics(args, monitor, server)),
         (Method::Post, "/fault") => intervene(server, Intervention::fault(&asked.body)),
+        (Method::Post, "/measure") => {
+            let now = server.measure(MEASURE);
+            monitor.measure_from(now);
+            done(now.0, MEASURE)
+        }
         (Method::Post, "/set") => set(server, &asked.body),
         (Method::Post, "/stop") => {
             stopped.store(true, Ordering::Relaxed);

@@ -26,6 +26,8 @@ pub struct Measures {
     recorder: Recorder,
     digest: Digest,
     usage_from: Usage,
+    /// Only requests that came from then on are measured.
+    from: SimTime,
     /// What was done to the drive besides commands.
     done: Vec<(SimTime, String)>,
     /// The log, until it fails.
@@ -40,8 +42,15 @@ impl Monitor {
         let options = RecorderOptions { start: drive.now(), ..RecorderOptions::default() };
         let recorder = Recorder::new(&[JOB.to_string()], options);
         let usage_from = drive.usage();
-        let measures =
-            Measures { recorder, digest: Digest::new(), usage_from, done: Vec::new(), log, log_failed: None };
+        let measures = Measures {
+            recorder,
+            digest: Digest::new(),
+            usage_from,
+            from: SimTime::ZERO,
+            done: Vec::new(),
+            log,
+            log_failed: None,
+        };
         Monitor(Arc::new(Mutex::new(measures)))
     }
 
@@ -56,6 +65,9 @@ impl Monitor {
         match event {
             Event::Completed(c) => {
                 m.digest.push(c.index, c.completed.0, c.status);
+                if c.arrived < m.from {
+                    return;
+                }
                 m.recorder.record(&Sample {
                     index: c.index,
                     job: 0,
@@ -95,6 +107,15 @@ impl Monitor {
     /// What was done to the drive besides commands, in order of time.
     pub fn done(&self) -> Vec<(SimTime, String)> {
         self.measures().done.clone()
+    }
+
+    /// Measure the requests that come from now on, and forget the latencies of those before. The counters of the drive and
+    /// the digest go on.
+    pub fn measure_from(&self, now: SimTime) {
+        let options = RecorderOptions { start: now, ..RecorderOptions::default() };
+        let mut m = self.measures();
+        m.recorder = Recorder::new(&[JOB.to_string()], options);
+        m.from = now;
     }
 
     /// The digest of all completions, and their number.
