@@ -22,7 +22,15 @@ fn a_mail_server_runs_on_the_drive() {
     assert!(output.status.success());
     let dir = tempfile::tempdir().unwrap();
     let mut run = apps();
-    run.args(["--tailcut", env!("CARGO_BIN_EXE_tailcut"), "--size", "small", "--only", "filebench", "--results"]);
+    run.args([
+        "--tailcut",
+        env!("CARGO_BIN_EXE_tailcut"),
+        "--size",
+        "small",
+        "--only",
+        "filebench",
+        "--results",
+    ]);
     let ended = common::end(run.arg(dir.path()));
     if let Some(why) = ended.out.lines().find(|line| line.starts_with("skipped:")) {
         println!("{why}");
@@ -39,7 +47,8 @@ fn a_mail_server_runs_on_the_drive() {
     assert!(count(&result["program"]) > 10 && count(&result["drive"]["read"]) >= count(&result["program"]));
     // The page of one result names it.
     let page = dir.path().join("page.md");
-    let script = "import sys; sys.path.insert(0, sys.argv[1]); import page; page.write(sys.argv[2], sys.argv[3])";
+    let script =
+        "import sys; sys.path.insert(0, sys.argv[1]); import page; page.write(sys.argv[2], sys.argv[3])";
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps");
     let mut python = Command::new("python3");
     python.args(["-B", "-c", script]).arg(folder).arg(&page).arg(dir.path());
