@@ -6,7 +6,7 @@ CARGO ?= cargo
 # Where cargo builds.
 TARGET := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
 
-.PHONY: build build-pgo fast demo test lint bench counts reproduce fuzz mutants wheel sdist clean
+.PHONY: build build-pgo fast demo test lint bench counts reproduce apps fuzz mutants wheel sdist clean
 
 build:
 	$(CARGO) build --release --locked --package tailcut-cli
@@ -58,6 +58,16 @@ counts:
 reproduce: build
 	$(TARGET)/release/tailcut reproduce --report docs/reproduction.md
 	$(TARGET)/release/tailcut reproduce composed --report docs/composed.md
+
+# Databases and file system workloads on the served drive, into docs/applications.md. Each application needs its tools, and a
+# mount needs root. SIZE=small takes seconds; ONLY=rocksdb runs one. RESULTS is the folder of the results.
+SIZE ?= normal
+RESULTS ?= $(TARGET)/apps
+PROGRAM ?= $(TARGET)/release/tailcut
+apps:
+	test -x $(PROGRAM) || $(MAKE) build
+	python3 -B apps/run.py --tailcut $(PROGRAM) --size $(SIZE) --results $(RESULTS) $(if $(ONLY),--only $(ONLY)) \
+		$(if $(filter normal,$(SIZE)),$(if $(ONLY),,--page docs/applications.md))
 
 # Needs cargo-fuzz and a nightly toolchain; `make test` drives the same functions with a
 # seeded generator instead.

@@ -345,6 +345,7 @@ Overrides = TypedDict(
         # Bytes a second at which units that only parity can still give are written again elsewhere. Without it: as
         # fast as the drive can.
         "faults.rebuild_rate": Quantity,
+        "faults.injected": bool,
         # Which queued operation a die executes next.
         "policy.schedule": Literal["fifo", "read-priority", "read-write-erase", "channel-reads", "ranked"],
         # Whether host writes interrupt an erase, in addition to host reads.

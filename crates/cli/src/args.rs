@@ -703,7 +703,7 @@ where
     }
 }
 
-fn positive(text: &str) -> Result<f64, String> {
+pub fn positive(text: &str) -> Result<f64, String> {
     let value: f64 = text.parse().map_err(|_| format!("`{text}` is not a number"))?;
     if value > 0.0 && value.is_finite() { Ok(value) } else { Err("it must be a number above 0".to_string()) }
 }

@@ -4,95 +4,11 @@
 mod common;
 
 use common::chromium::{browser, open};
-use common::{Ended, command, tailcut};
-use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use tailcut_testkit::nbd::{Client, FLUSH, READ, TRIM, WRITE};
-use tailcut_units::Stream;
-use tempfile::TempDir;
-
-/// A server, and the folder with its socket.
-struct Served {
-    child: Child,
-    out: BufReader<std::process::ChildStdout>,
-    dir: TempDir,
-    /// What it said before it served.
-    said: String,
-}
-
-fn serve(args: &[&str]) -> Served {
-    let dir = tempfile::tempdir().unwrap();
-    let listen = format!("nbd+unix:{}", dir.path().join("socket").display());
-    let mut program = command(Path::new("/nonexistent"));
-    program.arg("serve").args(args).args(["--listen", &listen]).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = program.spawn().unwrap();
-    let mut out = BufReader::new(child.stdout.take().unwrap());
-    let mut said = String::new();
-    while !said.contains("Ctrl-C") {
-        let read = out.read_line(&mut said).unwrap();
-        assert!(read > 0, "the server ended: {:?}", child.wait_with_output());
-    }
-    Served { child, out, dir, said }
-}
-
-impl Served {
-    fn socket(&self) -> PathBuf {
-        self.dir.path().join("socket")
-    }
-
-    /// Stop the server; returns what it says in the end.
-    fn stop(mut self) -> String {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
-        let mut text = String::new();
-        self.out.read_to_string(&mut text).unwrap();
-        let ended = self.child.wait_with_output().unwrap();
-        assert!(ended.status.success(), "{text} {}", String::from_utf8_lossy(&ended.stderr));
-        assert!(!self.dir.path().join("socket").exists(), "no socket stays behind");
-        text
-    }
-}
-
-/// Random requests, many at once; what is read is what was written.
-fn work(socket: &Path, seed: u64) -> u64 {
-    let mut client = Client::connect(socket, true);
-    let mut s = Stream::new(seed, "serve", 0);
-    let (slots, length) = (64u64, 12 * 1024u64);
-    // `None` until it is written: an aged drive is not empty.
-    let mut known: Vec<Option<Vec<u8>>> = vec![None; slots as usize];
-    let mut requests = 0;
-    for round in 0..40u64 {
-        let mut sent = std::collections::HashMap::new();
-        for slot in 0..16 {
-            let slot = (slot * 4 + round % 4) % slots;
-            let offset = slot * length * 7;
-            let (kind, fua, data) = match s.below(6) {
-                0..=2 => (READ, 0, Vec::new()),
-                3 => (FLUSH, 0, Vec::new()),
-                _ => (WRITE, u16::from(s.below(4) == 0), vec![s.below(256) as u8; length as usize]),
-            };
-            let (offset, bytes) = if kind == FLUSH { (0, 0) } else { (offset, length as u32) };
-            if kind == WRITE {
-                known[slot as usize] = Some(data.clone());
-            }
-            sent.insert(client.send(kind, fua, offset, bytes, &data), (kind, slot));
-            requests += 1;
-        }
-        while !sent.is_empty() {
-            let answer = client.answer(|_| 0);
-            let (kind, slot) = sent.remove(&answer.cookie).unwrap();
-            assert_eq!(answer.error, 0);
-            if kind == READ
-                && let Some(written) = &known[slot as usize]
-            {
-                assert!(answer.data == *written, "slot {slot}, round {round}");
-            }
-        }
-    }
-    assert_eq!(client.ask(TRIM, 0, 0, 1 << 20, &[]).error, 0);
-    requests + 1
-}
+use common::served::{ask, serve, work};
+use common::{Ended, tailcut};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use tailcut_testkit::nbd::{Client, FLUSH, READ, WRITE};
 
 fn replay(log: &Path, args: &[&str]) -> Ended {
     let log = log.display().to_string();
@@ -176,22 +92,10 @@ fn wrong_uses_are_named() {
     tailcut(&["run", "tiny", "--replay", &notes]).refused(&["cannot be used with"]);
 }
 
-/// Ask the control socket, by HTTP.
-fn ask(address: &str, method: &str, path: &str) -> String {
-    use std::io::Write;
-    let host = address.trim_start_matches("http://").trim_end_matches('/');
-    let mut stream = std::net::TcpStream::connect(host).unwrap();
-    stream.write_all(format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes()).unwrap();
-    let mut text = String::new();
-    stream.read_to_string(&mut text).unwrap();
-    text
-}
-
 #[test]
 fn a_running_server_is_asked_and_stopped() {
     let served = serve(&["tiny", "--control", "http://127.0.0.1:0"]);
-    let address =
-        served.said.split(" are at ").nth(1).and_then(|rest| rest.lines().next()).unwrap().to_string();
+    let address = served.control();
     let requests = work(&served.socket(), 5);
     let body = |text: String| text.split_once("\r\n\r\n").unwrap().1.to_string();
     let summary: serde_json::Value =

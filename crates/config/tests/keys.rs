@@ -269,7 +269,7 @@ fn every_key_of_a_configuration_is_there_and_no_other() {
         "policy.read_retry.rif={ threshold=200 }",
         "policy.read_retry.rp-controller={ threshold=200 }",
         "policy.buffer.lru.queue_limit={of='die',bytes='1MiB'}",
-        "faults={ program='1%', erase='1%', read='1%', page='1%', rebuild_rate='1MB/s', page_reads=1, plane='1%', die='1%', channel='1%', within='1s' }",
+        "faults={ program='1%', erase='1%', read='1%', page='1%', rebuild_rate='1MB/s', page_reads=1, plane='1%', die='1%', channel='1%', within='1s', injected=true }",
         "ecc.engines=2",
         SLC,
         "fault=[{ kind='channel', channel=0, at='1s' }, { kind='program', die=0, plane=0, block=0, page=0, cycle=1 }]",

@@ -23,6 +23,7 @@ use crate::figures::{
 use crate::flash::{ChannelTime, FlashCounters};
 use crate::front::{Completion, SubmitError};
 use crate::ftl::config::FtlKind;
+use crate::intervention::{Intervention, InterventionError};
 use crate::medium::{Medium, NoData};
 use crate::nand::config::BusyKind;
 use crate::observer::Observer;
@@ -195,6 +196,19 @@ impl<O: Observer, M: Medium> Drive<O, M> {
         data: &[u8],
     ) -> Result<u64, SubmitError> {
         either!(self, drive => drive.submit_write(at, wanted, command, tag, data))
+    }
+
+    /// Let something be done to the drive at a time, to which it has been advanced: a fault, or another value of a key. It
+    /// goes before every command that is submitted later. A drive that refuses it is as it was.
+    ///
+    /// # Errors
+    /// The drive is not made for it, or has no such place; or the order of calls is wrong.
+    pub fn intervene(&mut self, at: SimTime, what: &Intervention) -> Result<(), InterventionError> {
+        let (now, next) = (self.now(), self.next_deadline());
+        if at < now || next <= at {
+            return Err(InterventionError::Order { at, now, next });
+        }
+        either!(self, drive => drive.intervene(at, what))
     }
 
     /// When something happens next; [`SimTime::NEVER`] if nothing does.

@@ -18,7 +18,8 @@
 //! - [`pblk`]: the same of Linux's translation layer on the host, over an open-channel device;
 //! - [`drive`]: either of the two, the API that drivers use.
 //!
-//! The configuration of a whole drive ([`config`]) and the format of snapshots stand beside them.
+//! The configuration of a whole drive ([`config`]), what may be done to a drive that runs ([`intervention`]) and the format
+//! of snapshots stand beside them.
 //!
 //! `device -> flash -> nand, policy`, `device -> ftl -> policy` and `device -> front`; the same for `pblk`. `flash`, `ftl`
 //! and `front` never use each other, nor do `device` and `pblk`: a controller issues operations to `flash` from the tables
@@ -38,6 +39,7 @@ pub mod figures;
 pub mod flash;
 pub mod front;
 pub mod ftl;
+pub mod intervention;
 pub mod medium;
 pub mod nand;
 pub mod observer;

@@ -6,6 +6,8 @@ use tailcut_units::SimTime;
 /// Maps the wall clock to the time of the model, which runs `speed` times as fast.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
+    /// When it was first started.
+    first: Instant,
     start: Instant,
     /// The time of the model at `start`.
     from: SimTime,
@@ -15,19 +17,36 @@ pub struct Clock {
 impl Clock {
     /// A clock that shows `from` now.
     pub fn starting(from: SimTime, speed: f64) -> Clock {
-        Clock { start: Instant::now(), from, speed }
+        let start = Instant::now();
+        Clock { first: start, start, from, speed }
+    }
+
+    /// Go on from now at another speed.
+    pub fn change_speed(&mut self, speed: f64) {
+        let now = Instant::now();
+        *self = Clock { first: self.first, start: now, from: self.at(now), speed };
+    }
+
+    /// The model's time passes so many times as fast as the clock.
+    pub fn speed(&self) -> f64 {
+        self.speed
     }
 
     /// The time of the model now.
     #[inline]
     pub fn now(&self) -> SimTime {
-        let wall = self.start.elapsed().as_nanos() as u64;
+        self.at(Instant::now())
+    }
+
+    #[inline]
+    fn at(&self, now: Instant) -> SimTime {
+        let wall = now.duration_since(self.start).as_nanos() as u64;
         SimTime(self.from.0 + if self.speed == 1.0 { wall } else { (wall as f64 * self.speed) as u64 })
     }
 
     /// Seconds of the wall clock since it was started.
     pub fn seconds(&self) -> f64 {
-        self.start.elapsed().as_secs_f64()
+        self.first.elapsed().as_secs_f64()
     }
 
     /// How long it is by the wall clock until a time of the model; zero if that has passed.

@@ -15,6 +15,8 @@ use std::time::Duration;
 
 /// The longest head of a request, in bytes.
 const HEAD_MAX: usize = 8 << 10;
+/// The longest body of a request, in bytes.
+const BODY_MAX: usize = 4 << 10;
 /// The most header fields of a request.
 const FIELDS_MAX: usize = 32;
 /// How long a client may take to send its request, and to take the answer.
@@ -81,13 +83,32 @@ impl Answer {
     }
 }
 
+/// What a request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// It asks.
+    Get,
+    /// It changes something.
+    Post,
+}
+
+/// A request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Request {
+    method: Method,
+    path: String,
+    body: String,
+}
+
 /// A question.
 #[derive(Debug)]
 pub struct Asked {
-    /// It changes something (`POST`).
-    pub changes: bool,
+    /// What it does.
+    pub method: Method,
     /// The path, without a query.
     pub path: String,
+    /// The body, without spaces around it.
+    pub body: String,
     answer: SyncSender<Answer>,
     /// It is disconnected when the answer is sent.
     sent: Receiver<()>,
@@ -188,18 +209,16 @@ where
     // Dropped at the end of this function.
     let (_sends, sent) = sync_channel(1);
     let answer = match read_request(&mut &*stream, port) {
-        Ok(Some((changes, path))) => {
+        Ok(Ok(Request { method, path, body })) => {
             let (answer, answered) = sync_channel(1);
-            match asks.send(Asked { changes, path, answer, sent }) {
+            match asks.send(Asked { method, path, body, answer, sent }) {
                 Ok(()) => answered
                     .recv_timeout(ANSWER)
                     .unwrap_or_else(|_| Answer::failed(503, "the server does not answer")),
                 Err(_) => Answer::failed(503, "the server has stopped"),
             }
         }
-        Ok(None) => {
-            Answer::failed(400, "not a request that is understood: GET or POST and a path, by HTTP/1.1")
-        }
+        Ok(Err(refused)) => refused,
         Err(_) => return,
     };
     let reason = if answer.status == 200 { "OK" } else { "Error" };
@@ -215,31 +234,68 @@ where
     let _ = to.write_all(head.as_bytes()).and_then(|()| to.write_all(&answer.body));
 }
 
-/// Whether a request changes something, and its path; `None` if it is not understood. `port` is that of a TCP socket:
-/// a page of another site, which reaches loopback through a browser, must not be served.
-fn read_request(from: &mut impl Read, port: Option<u16>) -> io::Result<Option<(bool, String)>> {
+/// Read a request, or what it is answered if it is not understood. `port` is that of a TCP socket: a page of another
+/// site, which reaches loopback through a browser, must not be served.
+fn read_request(from: &mut impl Read, port: Option<u16>) -> io::Result<Result<Request, Answer>> {
     let mut head = Vec::new();
     let mut chunk = [0; 1024];
-    loop {
+    let not_understood =
+        || Answer::failed(400, "not a request that is understood: GET or POST and a path, by HTTP/1.1");
+    let (method, path, begin, length) = loop {
         let count = from.read(&mut chunk)?;
         if count == 0 {
-            return Ok(None);
+            return Ok(Err(not_understood()));
         }
         head.extend_from_slice(&chunk[..count]);
         let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
         let mut request = httparse::Request::new(&mut fields);
         match request.parse(&head) {
-            Ok(httparse::Status::Complete(_)) => return Ok(understood(&request, port)),
+            Ok(httparse::Status::Complete(begin)) => {
+                let Some((method, path)) = understood(&request, port) else {
+                    return Ok(Err(not_understood()));
+                };
+                match body_length(&request) {
+                    Ok(length) => break (method, path, begin, length),
+                    Err(refused) => return Ok(Err(refused)),
+                }
+            }
             Ok(httparse::Status::Partial) if head.len() < HEAD_MAX => {}
-            _ => return Ok(None),
+            _ => return Ok(Err(not_understood())),
         }
+    };
+    let mut body = head.split_off(begin);
+    while body.len() < length {
+        let count = from.read(&mut chunk)?;
+        if count == 0 {
+            return Ok(Err(Answer::failed(400, "the body is shorter than the Content-Length says")));
+        }
+        body.extend_from_slice(&chunk[..count]);
+    }
+    body.truncate(length);
+    Ok(match String::from_utf8(body) {
+        Ok(body) => Ok(Request { method, path, body: body.trim().to_string() }),
+        Err(_) => Err(Answer::failed(400, "the body is no UTF-8")),
+    })
+}
+
+/// The length of a request's body.
+fn body_length(request: &httparse::Request<'_, '_>) -> Result<usize, Answer> {
+    let field = |name: &str| request.headers.iter().find(|h| h.name.eq_ignore_ascii_case(name));
+    if field("transfer-encoding").is_some() {
+        return Err(Answer::failed(411, "a body needs a Content-Length"));
+    }
+    let Some(length) = field("content-length") else { return Ok(0) };
+    match std::str::from_utf8(length.value).ok().and_then(|text| text.trim().parse().ok()) {
+        Some(length) if length <= BODY_MAX => Ok(length),
+        Some(_) => Err(Answer::failed(413, &format!("a body has at most {BODY_MAX} bytes"))),
+        None => Err(Answer::failed(400, "the Content-Length is no number")),
     }
 }
 
-fn understood(request: &httparse::Request<'_, '_>, port: Option<u16>) -> Option<(bool, String)> {
-    let changes = match request.method? {
-        "GET" => false,
-        "POST" => true,
+fn understood(request: &httparse::Request<'_, '_>, port: Option<u16>) -> Option<(Method, String)> {
+    let method = match request.method? {
+        "GET" => Method::Get,
+        "POST" => Method::Post,
         _ => return None,
     };
     if let Some(port) = port {
@@ -251,26 +307,33 @@ fn understood(request: &httparse::Request<'_, '_>, port: Option<u16>) -> Option<
         let host = field("host")?;
         let origin = field("origin");
         let is_own = |origin: &String| own.iter().any(|own| *origin == format!("http://{own}"));
-        if !own.contains(&host) || changes && !origin.as_ref().is_none_or(is_own) {
+        if !own.contains(&host) || method == Method::Post && !origin.as_ref().is_none_or(is_own) {
             return None;
         }
     }
     let path = request.path?.split('?').next().unwrap_or_default();
-    Some((changes, path.to_string()))
+    Some((method, path.to_string()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parsed(text: &str, port: Option<u16>) -> Option<(bool, String)> {
-        read_request(&mut text.as_bytes(), port).unwrap()
+    fn read(text: &str, port: Option<u16>) -> Result<Request, u16> {
+        read_request(&mut text.as_bytes(), port).unwrap().map_err(|refused| refused.status)
+    }
+
+    fn parsed(text: &str, port: Option<u16>) -> Option<(Method, String)> {
+        read(text, port).ok().map(|request| (request.method, request.path))
     }
 
     #[test]
     fn requests_are_read() {
-        assert_eq!(parsed("GET /metrics?x=1 HTTP/1.1\r\n\r\n", None), Some((false, "/metrics".into())));
-        assert_eq!(parsed("POST /stop HTTP/1.1\r\nHost: a\r\n\r\n", None), Some((true, "/stop".into())));
+        assert_eq!(parsed("GET /metrics?x=1 HTTP/1.1\r\n\r\n", None), Some((Method::Get, "/metrics".into())));
+        assert_eq!(
+            parsed("POST /stop HTTP/1.1\r\nHost: a\r\n\r\n", None),
+            Some((Method::Post, "/stop".into()))
+        );
         for text in ["DELETE / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\n", "\u{1}\u{2}\r\n\r\n", ""] {
             assert_eq!(parsed(text, None), None, "{text:?}");
         }
@@ -278,6 +341,20 @@ mod tests {
         assert_eq!(parsed(&endless, None), None);
         let many = format!("GET / HTTP/1.1\r\n{}\r\n", "A: b\r\n".repeat(40));
         assert_eq!(parsed(&many, None), None);
+    }
+
+    #[test]
+    fn bodies_are_read() {
+        let post = |fields: &str, body: &str| {
+            read(&format!("POST /fault HTTP/1.1\r\n{fields}\r\n{body}"), None).map(|request| request.body)
+        };
+        assert_eq!(post("content-length: 7\r\n", "die=1\r\nnot of it"), Ok("die=1".into()));
+        assert_eq!(post("", "nothing says how long"), Ok(String::new()));
+        assert_eq!(post("Content-Length: 7\r\n", "die"), Err(400), "it ends before");
+        assert_eq!(post("Content-Length: -7\r\n", ""), Err(400));
+        assert_eq!(post("Content-Length: 4097\r\n", ""), Err(413));
+        assert_eq!(post("Content-Length: 99999999999999999999\r\n", ""), Err(400));
+        assert_eq!(post("Transfer-Encoding: chunked\r\n", "5\r\ndie=1\r\n0\r\n\r\n"), Err(411));
     }
 
     #[test]
@@ -319,7 +396,7 @@ mod tests {
                 None => std::thread::sleep(Duration::from_millis(1)),
             }
         };
-        assert_eq!((asked.changes, asked.path.as_str()), (false, "/x"));
+        assert_eq!((asked.method, asked.path.as_str()), (Method::Get, "/x"));
         asked.answer(Answer::ok("text/plain", "yes"));
         let text = client.join().unwrap();
         assert!(text.starts_with("HTTP/1.1 200 OK\r\n") && text.ends_with("\r\n\r\nyes"), "{text}");

@@ -7,6 +7,7 @@ use crate::nbd::{Errno, Request, RequestKind};
 use crate::store::folder::{Keeper, StoreError, Stored};
 use std::collections::VecDeque;
 use tailcut_core::device::Completion;
+use tailcut_core::intervention::{Intervention, InterventionError};
 use tailcut_units::{Command, HostOp, SimTime, Status};
 
 /// A request that has ended.
@@ -53,6 +54,8 @@ pub struct Engine {
     free: Vec<u32>,
     waiting: VecDeque<Waiting>,
     ended: VecDeque<Ended>,
+    /// The latest time at which a request was taken, and the earliest for the next.
+    taken: [SimTime; 2],
     unit: u64,
     /// Whether a trimmed unit may still have its data.
     trim_keeps: bool,
@@ -73,6 +76,24 @@ pub enum Event<'a> {
     },
     /// A command has ended.
     Completed(&'a Completion<'a>),
+    /// Something else is done to the drive, or to its clock.
+    Intervened {
+        /// When.
+        at: SimTime,
+        /// What, as logs hold it.
+        text: &'a str,
+    },
+}
+
+/// Why something is not done to a drive.
+#[derive(Debug, thiserror::Error)]
+pub enum IntervenedError {
+    /// The drive does not take it.
+    #[error(transparent)]
+    Refused(#[from] InterventionError),
+    /// It is done, but the store cannot be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// Takes the events of a drive.
@@ -91,6 +112,7 @@ impl Engine {
             free: Vec::new(),
             waiting: VecDeque::new(),
             ended: VecDeque::new(),
+            taken: [SimTime::ZERO; 2],
             unit,
             trim_keeps,
             log: None,
@@ -145,6 +167,8 @@ impl Engine {
 
     /// Take a request of a client at time `now`, to which the engine has been advanced.
     pub fn take(&mut self, now: SimTime, client: u64, request: Request) {
+        let now = now.max(self.taken[1]);
+        self.taken[0] = now;
         let slot = self.free.pop().unwrap_or_else(|| {
             self.open.push(None);
             self.open.len() as u32 - 1
@@ -159,6 +183,43 @@ impl Engine {
         }
         self.open[slot as usize] = Some(Open { client, request, data, error: None, taken: now, left });
         self.advance(now);
+    }
+
+    /// Let something be done to the drive now. Requests taken before are submitted before, and later ones after it, also
+    /// if it is the same nanosecond by the clock; so a replay gives the same. Returns its time.
+    ///
+    /// # Errors
+    /// The drive does not take it, and nothing has changed; or the store cannot be written.
+    pub fn intervene(&mut self, now: SimTime, what: &Intervention) -> Result<SimTime, IntervenedError> {
+        let at = now.max(self.taken[0]).max(self.drive.now());
+        self.advance(at);
+        self.drive.intervene(at, what)?;
+        self.taken[1] = SimTime(at.0 + 1);
+        let text = what.to_string();
+        self.note(at, &text);
+        if let Some(keeper) = &mut self.keeper {
+            keeper.intervention(at, &text);
+            keeper.commit(&mut self.drive)?;
+            self.uncommitted = false;
+        }
+        Ok(at)
+    }
+
+    /// Tell the log of something that is not done to the drive. Returns its time: requests taken before came before it,
+    /// and later ones come after it.
+    pub fn note_now(&mut self, now: SimTime, text: &str) -> SimTime {
+        let at = SimTime(now.max(self.taken[0]).max(self.drive.now()).0 + 1);
+        self.advance(at);
+        self.taken = [at; 2];
+        self.note(at, text);
+        at
+    }
+
+    /// Tell the log of something that is done.
+    fn note(&mut self, at: SimTime, text: &str) {
+        if let Some(log) = &mut self.log {
+            log(&Event::Intervened { at, text });
+        }
     }
 
     /// The commands of a request, each with its place in the request's data.

@@ -4,8 +4,8 @@ use crate::nbd::{Errno, Request, RequestKind};
 use crate::port::Port;
 use fuser::{
     BackgroundSession, Config, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo,
-    LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry,
-    ReplyOpen, ReplyStatfs, ReplyWrite, WriteFlags,
+    InitFlags, KernelConfig, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory,
+    ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, WriteFlags,
 };
 use std::ffi::OsStr;
 use std::io;
@@ -97,7 +97,19 @@ fn errno(error: Errno) -> fuser::Errno {
     fuser::Errno::from_i32(error as u32 as i32)
 }
 
+/// The most requests that the kernel gives at once.
+const AT_ONCE: u16 = 1024;
+
 impl Filesystem for OneFile {
+    fn init(&mut self, _: &fuser::Request, config: &mut KernelConfig) -> io::Result<()> {
+        // Without it the requests of a loop device, and of asynchronous I/O, come one after another. A kernel that lacks it
+        // or wants fewer at once still serves the file.
+        let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO);
+        let _ = config.set_max_background(AT_ONCE);
+        let _ = config.set_congestion_threshold(AT_ONCE);
+        Ok(())
+    }
+
     fn lookup(&self, _: &fuser::Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         match self.attr(INODE) {
             Some(attr) if parent == INodeNo::ROOT && name == FILE => reply.entry(&TTL, &attr, Generation(0)),
@@ -140,8 +152,11 @@ impl Filesystem for OneFile {
 
     fn open(&self, _: &fuser::Request, inode: INodeNo, _: OpenFlags, reply: ReplyOpen) {
         match inode {
-            // Past the page cache, so that each request meets the drive.
-            INODE => reply.opened(FileHandle(0), FopenFlags::FOPEN_DIRECT_IO),
+            // Past the page cache, so that each request meets the drive, and writes beside each other.
+            INODE => {
+                let flags = FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES;
+                reply.opened(FileHandle(0), flags);
+            }
             _ => reply.error(fuser::Errno::EISDIR),
         }
     }

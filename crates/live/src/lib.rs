@@ -26,8 +26,8 @@ pub mod port;
 pub mod server;
 pub mod store;
 
-pub use control::{Answer, Asked, Control, ControlAddress};
-pub use engine::{Ended, Engine, Event};
+pub use control::{Answer, Asked, Control, ControlAddress, Method};
+pub use engine::{Ended, Engine, Event, IntervenedError};
 pub use lateness::Lateness;
 pub use listen::{Address, ListenError, Listener};
 pub use nbd::Export;

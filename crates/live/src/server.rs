@@ -4,7 +4,7 @@
 //! deadline of the drive or the next byte of a client. It is the only place that reads the clock.
 
 use crate::clock::Clock;
-use crate::engine::{Ended, Engine};
+use crate::engine::{Ended, Engine, IntervenedError};
 use crate::lateness::Lateness;
 use crate::listen::{Listener, Stream};
 use crate::nbd::{Export, Session};
@@ -13,6 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::Duration;
+use tailcut_core::intervention::Intervention;
 use tailcut_units::SimTime;
 
 /// The most connections at once. Further clients wait until one leaves.
@@ -126,6 +127,36 @@ impl Server {
     /// The same, after the server has stopped.
     pub fn engine_mut(&mut self) -> &mut Engine {
         &mut self.engine
+    }
+
+    /// Let something be done to the drive now. Returns its time.
+    ///
+    /// # Errors
+    /// The drive does not take it, or the store cannot be written.
+    pub fn intervene(&mut self, what: &Intervention) -> Result<SimTime, IntervenedError> {
+        self.engine.intervene(self.clock.now(), what)
+    }
+
+    /// The model's time passes so many times as fast as the clock.
+    pub fn speed(&self) -> f64 {
+        self.clock.speed()
+    }
+
+    /// Let the model's time pass at another speed from now on. Returns the time of the model.
+    pub fn change_speed(&mut self, speed: f64) -> SimTime {
+        self.clock.change_speed(speed);
+        self.note(&format!("speed {speed}"))
+    }
+
+    /// Measure lateness from now on, with a note in the log. Returns the time, which is after that of all requests so far.
+    pub fn measure(&mut self, text: &str) -> SimTime {
+        self.lateness = Lateness::default();
+        self.note(text)
+    }
+
+    /// Let the log have a note that is not about the drive. Returns its time, which is after that of all requests so far.
+    fn note(&mut self, text: &str) -> SimTime {
+        self.engine.note_now(self.clock.now(), text)
     }
 
     /// How long it has served, in seconds of the clock.

@@ -123,6 +123,14 @@ pub enum ExperimentError {
         /// The operations that wait, and what they wait for.
         what: String,
     },
+    /// The drive does not take what the log says was done to the served one.
+    #[error("scheme `{scheme}`: {what}")]
+    Intervention {
+        /// The scheme.
+        scheme: String,
+        /// What was done, and why it cannot be done.
+        what: String,
+    },
     /// The drives do not fit the address space that the process may have.
     #[error(
         "{at_once} at a time, the runs need about {} of address space, and this process may have {} (`ulimit -v`); fewer \
@@ -426,7 +434,8 @@ impl Experiment<'_> {
             0 => sinks(scheme, &common.plan.jobs).map_err(ExperimentError::Sink)?,
             _ => None,
         };
-        let options = MeasureOptions { fine: self.fine.filter(|_| sink.is_some()), task };
+        let fine = self.fine.filter(|_| sink.is_some());
+        let options = MeasureOptions { fine, task, interventions: self.workload.interventions() };
         let recorder = self.recorder(&host, &device, sink.as_mut()).map_err(ExperimentError::Sink)?;
         let taken = sink.as_mut().map(|s| -> &mut dyn Sink { s.as_mut() });
         let mut timeline = None;
@@ -508,6 +517,9 @@ pub(crate) fn broken(scheme: &str, error: MeasureError<<Workload as Source>::Err
         }),
         MeasureError::Run(RunError::Stuck { at, what }) => {
             ExperimentError::Stuck { scheme: scheme.to_string(), at, what }
+        }
+        MeasureError::Run(e @ RunError::Intervention { .. }) => {
+            ExperimentError::Intervention { scheme: scheme.to_string(), what: e.to_string() }
         }
         MeasureError::Sink(e) => ExperimentError::Sink(e),
     }

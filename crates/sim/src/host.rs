@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use tailcut_core::containers::timers::Timers;
 use tailcut_core::device::Observer;
 use tailcut_core::drive::Drive;
+use tailcut_core::intervention::InterventionError;
 use tailcut_stats::Sample;
 use tailcut_units::{Command, HostOp, SimTime, Status};
 use tailcut_workload::{Issue, JobInfo, Source};
@@ -22,6 +23,16 @@ pub enum RunError<E: std::error::Error> {
         at: SimTime,
         /// The operations that wait, and what they wait for.
         what: String,
+    },
+    /// The drive does not take what is done to it.
+    #[error("`{text}` at {at}: {source}")]
+    Intervention {
+        /// When.
+        at: SimTime,
+        /// What is done.
+        text: String,
+        /// Why it cannot be done.
+        source: InterventionError,
     },
 }
 

@@ -5,12 +5,14 @@ use crate::load::Offered;
 use crate::machine::Stopwatch;
 use crate::timeline::Tracks;
 use crate::watch::Watch;
+use std::collections::VecDeque;
 use tailcut_core::device::{
     ChannelTime, Counters, Device, FlashCounters, GroupTime, Medium, Observer, PulseWear, SuspensionWear,
     Usage,
 };
 use tailcut_core::drive::Drive;
 use tailcut_core::figures::{Dimensions, FaultReport};
+use tailcut_core::intervention::Intervention;
 use tailcut_stats::{Digest, Gauges, Interval, Measured, Recorder, RecorderOptions, Sample};
 use tailcut_units::{HostOp, SimTime, Span};
 use tailcut_workload::{JobInfo, Source};
@@ -44,12 +46,14 @@ pub enum MeasureError<E: std::error::Error> {
 }
 
 /// What to measure besides the latencies.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct MeasureOptions {
     /// Length of the fine intervals, if a sink wants them.
     pub fine: Option<Span>,
     /// Which run this is, for the watch.
     pub task: usize,
+    /// What is done to the drive besides commands, in order of time.
+    pub interventions: VecDeque<(SimTime, String)>,
 }
 
 /// The measurements of one run.
@@ -194,6 +198,7 @@ pub fn measure<'a, S: Source, O: Observer>(
         sink,
         sink_error: None,
         task: options.task,
+        interventions: options.interventions,
         watch,
     };
     let mut over = false;
@@ -335,6 +340,7 @@ struct Run<'a> {
     sink: Option<&'a mut (dyn Sink + 'a)>,
     sink_error: Option<SinkError>,
     task: usize,
+    interventions: VecDeque<(SimTime, String)>,
     watch: &'a dyn Watch,
 }
 
@@ -352,7 +358,9 @@ impl Run<'_> {
         end: SimTime,
     ) -> Result<bool, RunError<S::Error>> {
         loop {
-            let ran = host.run_for(device, end, STEPS, &mut |f, ramp| self.take(f, ramp));
+            let due = self.interventions.front().map(|(at, _)| *at).filter(|at| *at <= end);
+            let until = due.unwrap_or(end);
+            let ran = host.run_for(device, until, STEPS, &mut |f, ramp| self.take(f, ramp));
             self.watch.requests(self.task, self.done, host.now());
             let over = match ran {
                 // The reader of the workload may be the first to notice the request to
@@ -360,10 +368,28 @@ impl Run<'_> {
                 Err(RunError::Workload(_)) if self.watch.stopped() => false,
                 ran => ran?,
             };
-            if over || self.broken() || host.next_event(device) > end {
+            if over || self.broken() {
                 return Ok(over);
             }
+            if host.next_event(device) > until {
+                match due {
+                    Some(at) => self.intervene(device, at)?,
+                    None => return Ok(over),
+                }
+            }
         }
+    }
+
+    /// Do to the drive what is due at this time.
+    #[cold]
+    fn intervene<E: std::error::Error, O: Observer>(
+        &mut self,
+        device: &mut Drive<O>,
+        at: SimTime,
+    ) -> Result<(), RunError<E>> {
+        let Some((_, text)) = self.interventions.pop_front() else { return Ok(()) };
+        let done = text.parse::<Intervention>().and_then(|what| device.intervene(at, &what));
+        done.map_err(|source| RunError::Intervention { at, text, source })
     }
 
     #[inline]

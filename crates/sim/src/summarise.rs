@@ -5,7 +5,7 @@ use crate::load::Offered;
 use crate::machine::peak_rss_bytes;
 use crate::measure::RunOutcome;
 use tailcut_core::device::{ChannelTime, GroupTime};
-use tailcut_core::figures::FaultReport;
+use tailcut_core::figures::{Counters, FaultReport};
 use tailcut_core::flash::SenseTotals;
 use tailcut_report::erases::ErasePulses;
 use tailcut_report::faults::{FaultBlocks, Faults, MOST_LOST};
@@ -121,7 +121,10 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
         page_senses: o.has_errors.then(|| page_senses(&o.flash.senses)),
         suspends: suspends(o),
         operations: operations(o),
-        faults: o.faults.as_ref().map(|state| faults(o, state)),
+        faults: o.faults.as_ref().map(|state| {
+            let media_errors = o.measured.errors.of(HostOp::Read, Status::MediaError);
+            faults(&o.counters, media_errors, state)
+        }),
         write_stall: o.write_stall.map(|s| WriteStall {
             since_ns: s.since.0,
             length_ns: s.length.0,
@@ -134,15 +137,14 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
     }
 }
 
-/// The failures of the flash.
-fn faults(o: &RunOutcome, state: &FaultReport) -> Faults {
-    let c = &o.counters;
+/// The failures of the flash, and the reads that ended with a media error.
+pub fn faults(c: &Counters, media_errors: u64, state: &FaultReport) -> Faults {
     let blocks = state.blocks.blocks;
     Faults {
         program_failures: c.program_failures,
         erase_failures: c.erase_failures,
         read_failures: c.read_failures,
-        media_errors: o.measured.errors.of(HostOp::Read, Status::MediaError),
+        media_errors,
         media_error_commands: c.media_errors,
         units_rebuilt: c.rebuilt_units,
         units_mended: c.mended_units,

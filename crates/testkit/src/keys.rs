@@ -284,6 +284,7 @@ const CHANGES: &[Change] = &[
     ("faults.worn", "10", AERO),
     ("faults.correctable", "10", AERO),
     ("faults.rebuild_rate", "'2MB/s'", DEAD_PLANE),
+    ("faults.injected", "true", &[]),
     ("age.retention_from", "'17d'", OLD),
     ("age.law", "'log-uniform'", OLD),
     ("slc.blocks", "4", &[]),

@@ -2,8 +2,9 @@
 //!
 //! Binary, little-endian: the magic `TCUTLIVE`, u32 version (1), u32 length of the header, the header as JSON, u64 XXH3-64
 //! of the header. Then records of 32 bytes: u64 time of the submission and u64 time at which the client wanted it (ns of the
-//! drive), u64 offset (bytes), u32 bytes, u8 operation (0 read, 1 write, 2 trim, 3 flush, 255 the end), u8 forced unit access,
-//! u16 zero. The record of the end has the time of the end, the digest of all completions and their number, and it is last;
+//! drive), u64 offset (bytes), u32 bytes, u8 operation (0 read, 1 write, 2 trim, 3 flush, 254 an intervention, 255 the end), u8 forced unit access,
+//! u16 zero. The record of something else that was done to the drive has operation 254 and the length of a text as its bytes;
+//! records with the text follow, filled up with zeros. The record of the end has the time of the end, the digest of all completions and their number, and it is last;
 //! a log without it is of a server that was killed.
 
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,16 @@ const VERSION: u32 = 1;
 /// The longest header, in bytes.
 const HEADER_MAX: u32 = 1 << 20;
 const RECORD: usize = 32;
+const INTERVENTION: u8 = 254;
 const END: u8 = 255;
+/// How the text begins that notes another speed of the model's time.
+pub const SPEED: &str = "speed ";
+/// The text that notes that latencies are measured from then on.
+pub const MEASURE: &str = "measure";
+/// The longest text of an intervention, in bytes.
+pub const TEXT_MAX: u32 = 1024;
+/// The most interventions of a log.
+const INTERVENTIONS_MAX: usize = 1 << 20;
 
 /// What was served.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,6 +124,21 @@ impl LogWriter {
         self.put(&record)
     }
 
+    /// Append something else that was done to the drive, as a text of at most [`TEXT_MAX`] bytes.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn intervention(&mut self, at: SimTime, text: &str) -> Result<(), LogError> {
+        let mut out = vec![0; RECORD];
+        out[..8].copy_from_slice(&at.0.to_le_bytes());
+        out[24..28].copy_from_slice(&(text.len() as u32).to_le_bytes());
+        out[28] = INTERVENTION;
+        out.extend(text.as_bytes());
+        out.resize(out.len().next_multiple_of(RECORD), 0);
+        self.put(&out)?;
+        self.flush()
+    }
+
     /// End the log: the time, and the digest and the number of all completions.
     ///
     /// # Errors
@@ -175,6 +200,8 @@ pub struct LogFile {
     pub header: LogHeader,
     /// Commands.
     pub commands: u64,
+    /// What else was done to the drive, in order of time.
+    pub interventions: Vec<(SimTime, String)>,
     /// The end; `None` if the server was killed.
     pub end: Option<LogEnd>,
     writes: bool,
@@ -188,6 +215,7 @@ pub struct LogReader {
     last: SimTime,
     end: Option<LogEnd>,
     commands: u64,
+    interventions: Vec<(SimTime, String)>,
 }
 
 impl LogFile {
@@ -209,13 +237,19 @@ impl LogFile {
         while let Some(logged) = reader.next()? {
             writes |= logged.command.op == HostOp::Write;
         }
-        let LogReader { commands, end, .. } = reader;
-        Ok(LogFile { path: path.to_path_buf(), header, commands, end, writes })
+        let LogReader { commands, interventions, end, .. } = reader;
+        Ok(LogFile { path: path.to_path_buf(), header, commands, interventions, end, writes })
     }
 
     /// Its name.
     pub fn name(&self) -> String {
         self.path.display().to_string()
+    }
+
+    /// From when on latencies were measured: the last time that this was asked for.
+    pub fn measured_from(&self) -> SimTime {
+        let marks = self.interventions.iter().filter(|(_, text)| text == MEASURE);
+        marks.map(|(at, _)| *at).next_back().unwrap_or(SimTime::ZERO)
     }
 
     /// Whether it has writes.
@@ -266,8 +300,15 @@ fn open(path: &Path) -> Result<(LogHeader, LogReader), LogError> {
     let header: LogHeader =
         serde_json::from_slice(&json).map_err(|e| damaged(&format!("the header: {e}")))?;
     let capacity = header.capacity;
-    let reader =
-        LogReader { file: from, path: name.clone(), capacity, last: SimTime::ZERO, end: None, commands: 0 };
+    let reader = LogReader {
+        file: from,
+        path: name.clone(),
+        capacity,
+        last: SimTime::ZERO,
+        end: None,
+        commands: 0,
+        interventions: Vec::new(),
+    };
     Ok((header, reader))
 }
 
@@ -278,15 +319,62 @@ impl LogReader {
     /// The file cannot be read, or is damaged.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<Logged>, LogError> {
-        if self.end.is_some() {
-            return Ok(None);
+        loop {
+            let mut r = [0; RECORD];
+            if self.end.is_some() || !self.read(&mut r)? {
+                return Ok(None);
+            }
+            if r[28] != INTERVENTION {
+                return self.command(&r);
+            }
+            if !self.intervention(&r)? {
+                return Ok(None);
+            }
         }
-        let mut r = [0; RECORD];
-        match self.file.read_exact(&mut r) {
-            Ok(()) => {}
-            Err(e) if e.kind() == ErrorKind::UnexpectedEof => return Ok(None),
-            Err(source) => return Err(LogError::File { path: self.path.clone(), source }),
+    }
+
+    /// Fill a buffer; `false` if the log ends before.
+    fn read(&mut self, to: &mut [u8]) -> Result<bool, LogError> {
+        match self.file.read_exact(to) {
+            Ok(()) => Ok(true),
+            Err(e) if e.kind() == ErrorKind::UnexpectedEof => Ok(false),
+            Err(source) => Err(LogError::File { path: self.path.clone(), source }),
         }
+    }
+
+    /// Take the text of an intervention; `false` if the log ends before it does.
+    fn intervention(&mut self, r: &[u8; RECORD]) -> Result<bool, LogError> {
+        let after = self.commands;
+        let damaged = |what: String| LogError::Damaged {
+            path: self.path.clone(),
+            what: format!("an intervention after command {after}: {what}"),
+        };
+        let at = SimTime(u64::from_le_bytes(*r.first_chunk().expect("eight bytes")));
+        let bytes = u32::from_le_bytes([r[24], r[25], r[26], r[27]]);
+        if at < self.last {
+            return Err(damaged(format!("time falls from {} to {at}", self.last)));
+        }
+        if bytes == 0 || bytes > TEXT_MAX {
+            return Err(damaged(format!("a text of {bytes} bytes; allowed are 1 to {TEXT_MAX}")));
+        }
+        if self.interventions.len() >= INTERVENTIONS_MAX {
+            return Err(damaged(format!("more than {INTERVENTIONS_MAX} of them")));
+        }
+        let mut text = vec![0; (bytes as usize).next_multiple_of(RECORD)];
+        if !self.read(&mut text)? {
+            return Ok(false);
+        }
+        text.truncate(bytes as usize);
+        let text = String::from_utf8(text).map_err(|_| LogError::Damaged {
+            path: self.path.clone(),
+            what: format!("the text of an intervention after command {after} is no UTF-8"),
+        })?;
+        self.last = at;
+        self.interventions.push((at, text));
+        Ok(true)
+    }
+
+    fn command(&mut self, r: &[u8; RECORD]) -> Result<Option<Logged>, LogError> {
         let number = self.commands + 1;
         let damaged = |what: String| {
             Err(LogError::Damaged { path: self.path.clone(), what: format!("command {number}: {what}") })
@@ -304,7 +392,7 @@ impl LogReader {
             };
         }
         let Some(&op) = HostOp::ALL.get(usize::from(r[28])) else {
-            return damaged(format!("operation {}; allowed are 0 to 3", r[28]));
+            return damaged(format!("operation {}; allowed are 0 to 3, 254 and 255", r[28]));
         };
         let (wanted, offset) = (SimTime(word(8)), word(16));
         let bytes = u32::from_le_bytes([r[24], r[25], r[26], r[27]]);
@@ -343,6 +431,7 @@ mod tests {
         let mut writer = LogWriter::create(&path, &header()).unwrap();
         let write = Command { op: HostOp::Write, offset: 4096, bytes: 512, fua: true };
         writer.command(SimTime(10), SimTime(5), &write).unwrap();
+        writer.intervention(SimTime(15), "fault page=0.0.12.3,reads=100,once").unwrap();
         writer.command(SimTime(20), SimTime(20), &Command::FLUSH).unwrap();
         if ends {
             writer.end(SimTime(30), 99, 2).unwrap()
@@ -359,6 +448,8 @@ mod tests {
         let file = LogFile::open(&path).unwrap();
         assert_eq!((&file.header, file.commands, file.writes()), (&header(), 2, true));
         assert_eq!(file.end, Some(LogEnd { at: SimTime(30), digest: 99, completions: 2 }));
+        let text = "fault page=0.0.12.3,reads=100,once".to_string();
+        assert_eq!(file.interventions, [(SimTime(15), text)]);
         let mut reader = file.commands().unwrap();
         let first = reader.next().unwrap().unwrap();
         assert_eq!((first.at, first.wanted, first.command.fua), (SimTime(10), SimTime(5), true));

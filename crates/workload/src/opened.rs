@@ -7,7 +7,7 @@ use crate::overwrite::TraceWrites;
 use crate::trace::{TraceCounts, TraceError, TraceSource};
 use crate::{Issue, JobInfo, Source};
 use std::ops::Range;
-use tailcut_units::Span;
+use tailcut_units::{SimTime, Span};
 
 /// The name of the only job of a trace.
 pub const TRACE_JOB: &str = "trace";
@@ -53,6 +53,7 @@ pub struct OpenLog {
     pub(crate) commands: u64,
     pub(crate) filled: u64,
     pub(crate) writes: bool,
+    pub(crate) from: SimTime,
 }
 
 /// The error that ends a recorded workload early.
@@ -74,7 +75,7 @@ impl Source for Workload {
         match self {
             Workload::Jobs(jobs) => jobs.jobs(),
             Workload::Trace(trace) => vec![recorded(TRACE_JOB, trace.depth, trace.warm_up)],
-            Workload::Log(_) => vec![recorded(LOG_JOB, None, Span::ZERO)],
+            Workload::Log(log) => vec![recorded(LOG_JOB, None, log.from - SimTime::ZERO)],
         }
     }
 

@@ -1,16 +1,17 @@
 //! A workload as described by the user: jobs or a trace.
 
 use crate::job::{JobError, JobSet, Overwrites};
-use crate::log::{LogError, LogFile};
+use crate::log::{LogError, LogFile, MEASURE, SPEED};
 use crate::opened::{Ageing, OpenLog, OpenTrace, Workload};
 use crate::overwrite::TraceWrites;
 use crate::trace::{
     Remap, Touched, TraceError, TraceFile, TraceInfo, TraceOptions, TraceReader, TraceSource, measure,
 };
+use std::collections::VecDeque;
 use std::io::Read;
 use std::path::Path;
-use tailcut_units::Span;
 use tailcut_units::quantity::human_time;
+use tailcut_units::{SimTime, Span};
 
 /// The largest job file, in bytes. Job files are written by people; a longer file is refused.
 const JOB_FILE_MAX: u64 = 4 << 20;
@@ -321,7 +322,14 @@ impl WorkloadSpec {
                     return Err(WorkloadError::LogCapacity { path: log.name(), needed, capacity });
                 }
                 let (commands, filled, writes) = (log.commands, log.header.aged, log.writes());
-                Ok(Workload::Log(Box::new(OpenLog { reader: log.commands()?, commands, filled, writes })))
+                let from = log.measured_from();
+                Ok(Workload::Log(Box::new(OpenLog {
+                    reader: log.commands()?,
+                    commands,
+                    filled,
+                    writes,
+                    from,
+                })))
             }
         }
     }
@@ -386,6 +394,14 @@ impl WorkloadSpec {
                 Some(WorkloadSpec::Trace(trace))
             }
         }
+    }
+
+    /// What is done to the drive besides commands, in order of time. The speed of its clock is not the drive's, and neither
+    /// is what is measured.
+    pub fn interventions(&self) -> VecDeque<(SimTime, String)> {
+        let WorkloadSpec::Log(log) = self else { return VecDeque::new() };
+        let of_drive = |text: &str| text != MEASURE && !text.starts_with(SPEED);
+        log.interventions.iter().filter(|(_, text)| of_drive(text)).cloned().collect()
     }
 
     /// The options of the description that have no effect, or another effect than in fio.

@@ -1,5 +1,6 @@
 //! `tailcut serve`: a modelled drive as a block device.
 
+mod control;
 mod floor;
 mod monitor;
 
@@ -7,7 +8,6 @@ use self::monitor::Monitor;
 use crate::args::serve::ServeArgs;
 use crate::error::CliError;
 use crate::terminal::{Terminal, catch_interrupts, interrupted};
-use std::fmt::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tailcut_config::Resolved;
@@ -17,10 +17,10 @@ use tailcut_core::ftl::config::FtlKind;
 use tailcut_core::medium::Bytes;
 use tailcut_core::pblk::array::SECTOR;
 use tailcut_live::store::folder::{self, Stored};
-use tailcut_live::{Address, Answer, Asked, Control, Engine, Export, Listener, ServeOptions, Server};
+use tailcut_live::{Address, Control, Engine, Export, Listener, ServeOptions, Server};
 use tailcut_live::{Keeper, Kept, StoreHeader};
-use tailcut_report::tables;
 use tailcut_report::text::grouped;
+use tailcut_report::{faults, tables};
 use tailcut_sim::MODEL_VERSION;
 use tailcut_units::quantity::{human_bytes, human_time};
 use tailcut_units::{HostOp, Span};
@@ -28,9 +28,6 @@ use tailcut_workload::log::{LogHeader, LogWriter};
 
 /// Cores from which one may be kept busy.
 const CORES_TO_SPIN: usize = 4;
-
-/// The live page.
-const PAGE: &str = include_str!("serve/page.html");
 
 /// `tailcut serve`.
 pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
@@ -107,7 +104,7 @@ pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
     let ran = server.run(&|| stopped.load(Ordering::Relaxed) || interrupted(), &mut |server| {
         monitor.gauge(server.engine().drive());
         while let Some(asked) = control.as_ref().and_then(Control::next) {
-            answer(asked, args, &monitor, server, &stopped);
+            control::answer(asked, args, &monitor, server, &stopped);
         }
     });
     ran.map_err(|e| CliError::Failed(format!("the server stops: {e}")))?;
@@ -181,89 +178,6 @@ fn mount(
 #[cfg(not(target_os = "linux"))]
 fn mount(address: &Address, _: u64, _: &mut Server) -> Result<(), CliError> {
     Err(CliError::Input(format!("--listen: {address}: a folder needs Linux")))
-}
-
-/// Answer a question of the control socket.
-fn answer(asked: Asked, args: &ServeArgs, monitor: &Monitor, server: &Server, stopped: &AtomicBool) {
-    let answer = match (asked.changes, asked.path.as_str()) {
-        (false, "/") => Answer::ok("text/html; charset=utf-8", PAGE),
-        (false, "/summary.json") => Answer::ok("application/json", monitor.summary(args, server).to_json()),
-        (false, "/live.json") => Answer::ok("application/json", live_json(server)),
-        (false, "/metrics") => Answer::ok("text/plain; version=0.0.4", metrics(args, monitor, server)),
-        (true, "/stop") => {
-            stopped.store(true, Ordering::Relaxed);
-            return asked.answer_last(Answer::ok("text/plain; charset=utf-8", "stops\n"));
-        }
-        _ => Answer::failed(404, "there are GET /, /summary.json, /live.json and /metrics, and POST /stop"),
-    };
-    asked.answer(answer);
-}
-
-/// What the summary does not have: the clients, and the lateness of answers in ns.
-fn live_json(server: &Server) -> String {
-    let (served, late) = (server.served(), server.lateness());
-    let at = |percent| late.percentile(percent);
-    serde_json::json!({
-        "connections": served.connections,
-        "broken_connections": served.broken,
-        "requests": served.requests,
-        "failed_requests": served.failed,
-        "outstanding": server.engine().outstanding(),
-        "seconds": server.seconds(),
-        "lateness_ns": { "p50": at(50.0), "p99": at(99.0), "p99.9": at(99.9), "max": late.max() },
-    })
-    .to_string()
-}
-
-/// The metrics, in the text format of Prometheus.
-fn metrics(args: &ServeArgs, monitor: &Monitor, server: &Server) -> String {
-    let summary = monitor.summary(args, server);
-    let scheme = &summary.schemes[0];
-    let mut out = String::new();
-    let mut family = |name: &str, kind: &str, help: &str, values: Vec<(String, f64)>| {
-        let _ = writeln!(out, "# HELP tailcut_{name} {help}\n# TYPE tailcut_{name} {kind}");
-        for (labels, value) in values {
-            let _ = writeln!(out, "tailcut_{name}{labels} {value}");
-        }
-    };
-    let ops = || HostOp::ALL.into_iter().map(|op| (op.name(), scheme.side(op)));
-    let by_op = |value: &dyn Fn(&tailcut_report::summary::OpSummary) -> f64| {
-        ops().map(|(op, side)| (format!("{{op=\"{op}\"}}"), value(side))).collect::<Vec<_>>()
-    };
-    family(
-        "requests_total",
-        "counter",
-        "Commands that the drive has completed.",
-        by_op(&|s| s.total_ios as f64),
-    );
-    let mut latency = Vec::new();
-    for (op, side) in ops().filter(|(_, side)| side.total_ios > 0) {
-        for (percent, ns) in side.lat_ns.percentile.iter() {
-            let share: f64 = percent.parse::<f64>().unwrap_or(0.0) / 100.0;
-            latency.push((format!("{{op=\"{op}\",quantile=\"{share}\"}}"), *ns as f64 / 1e9));
-        }
-    }
-    family(
-        "latency_seconds",
-        "gauge",
-        "Latency of the drive's commands since the start, by quantile.",
-        latency,
-    );
-    let programs =
-        scheme.programs.iter().map(|(class, n)| (format!("{{class=\"{class}\"}}"), *n as f64)).collect();
-    family("programmed_units_total", "counter", "Mapping units programmed.", programs);
-    let plain = |value: f64| vec![(String::new(), value)];
-    family("erased_blocks_total", "counter", "Blocks erased.", plain(scheme.erases.unwrap_or(0) as f64));
-    let levels = server.engine().drive().gauges();
-    family("free_extents", "gauge", "Extents that are free.", plain(levels.free_extents as f64));
-    family("buffer_fill", "gauge", "Filled share of the write buffer.", plain(levels.buffer_fill));
-    family("outstanding", "gauge", "Requests under way.", plain(server.engine().outstanding() as f64));
-    let late = server.lateness();
-    let quantiles = [(50.0, "0.5"), (99.0, "0.99"), (99.9, "0.999")];
-    let late = quantiles
-        .map(|(percent, q)| (format!("{{quantile=\"{q}\"}}"), late.percentile(percent) as f64 / 1e9));
-    family("lateness_seconds", "gauge", "How late answers were by the clock.", late.to_vec());
-    out
 }
 
 /// Fill the drive and overwrite it until it is steady.
@@ -343,7 +257,16 @@ fn served_text(server: &Server, monitor: &Monitor, args: &ServeArgs) -> String {
     );
     let schemes = monitor.summary(args, server).schemes;
     text += &lateness_spoils(server, &schemes[0]);
-    text + &format!("\n{}\n{}", tables::comparison(&schemes), tables::blame(&schemes))
+    for (at, what) in monitor.done() {
+        text += &format!("{what} at {}\n", human_time(Span(at.0)));
+    }
+    text += &faults::read_only(&schemes);
+    text + &format!(
+        "\n{}\n{}{}",
+        tables::comparison(&schemes),
+        tables::blame(&schemes),
+        faults::faults(&schemes)
+    )
 }
 
 /// The share of a percentile from which on lateness spoils what a client has measured.
@@ -356,7 +279,7 @@ fn lateness_spoils(server: &Server, scheme: &tailcut_report::summary::Scheme) ->
         let key = tailcut_stats::percentile::key(percent);
         let of = |op| scheme.side(op).lat_ns.percentile.get(&key).copied().unwrap_or(0);
         let drive = of(HostOp::Read).max(of(HostOp::Write));
-        late.percentile(percent) as f64 > SPOILT * drive as f64
+        late.percentile(percent) as f64 > SPOILT * drive as f64 / server.speed()
     };
     let which: Vec<String> =
         [50.0, 99.0, 99.9].into_iter().filter(|&p| spoilt(p)).map(|p| format!("p{p}")).collect();

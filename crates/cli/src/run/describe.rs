@@ -8,8 +8,8 @@ use tailcut_core::policy::buffer::lru::PowerLoss;
 use tailcut_report::text::{grouped, percent, wrapped};
 use tailcut_sim::Finished;
 use tailcut_sim::{Experiment, PastKind, Plan, SchemeSpec, is_uniform};
-use tailcut_units::Span;
 use tailcut_units::quantity::{human_bytes, human_time};
+use tailcut_units::{SimTime, Span};
 use tailcut_workload::trace::{DeviceRule, Remap, TraceCounts, TraceInfo};
 use tailcut_workload::{TraceSpec, WorkloadSpec};
 
@@ -57,6 +57,9 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
                 log.header.scheme,
                 grouped(log.commands)
             );
+            for (at, text) in &log.interventions {
+                let _ = writeln!(out, "              {text} at {}", human_time(*at - SimTime::ZERO));
+            }
         }
     }
     let reads_only =

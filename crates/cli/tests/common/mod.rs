@@ -2,6 +2,8 @@
 #![allow(dead_code)] // Each test file uses a part.
 
 pub mod chromium;
+#[cfg(unix)]
+pub mod served;
 
 use serde_json::Value;
 use std::path::Path;

@@ -124,7 +124,7 @@ pub struct Shape {
     pub seed: u64,
     /// The planes that die, in order of time.
     pub(super) deaths: Vec<Death>,
-    /// Least time from one rewritten stripe to the next, ns.
+    /// Least time from one rewritten stripe to the next, ns, at first.
     pub rewrite_ns: u64,
     /// Warnings for the user about a configuration that can be built.
     pub warnings: Vec<String>,

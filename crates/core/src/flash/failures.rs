@@ -8,27 +8,32 @@ use super::attempts::Plain;
 use super::join::joined;
 use super::op::{OpId, Target};
 use super::state::{Fixed, Flash, FlashState};
+use crate::intervention::{InterventionError, TIMEOUT};
 use crate::nand::OpKind;
 use crate::nand::blocks::{Blocks, Found};
-use crate::nand::faults::{Attempt, Faults, Met};
+use crate::nand::faults::config::{FaultConfig, FaultKind};
+use crate::nand::faults::{Attempt, Faults, Places};
 use crate::observer::QueueStep;
+use crate::policy::suspend_erase::SuspendErasePolicy;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use tailcut_units::{SimTime, Span};
 
 /// The failures so far.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Failures {
-    met: Met,
+    places: Places,
     /// By plane of the drive: whether it is dead. Empty if the flash has no faults.
     dead: Vec<bool>,
-    /// Whether one is.
-    some_dead: bool,
+    /// Whether one is, or a page was made unreadable while the drive ran.
+    fail_reads: bool,
 }
 
 impl Failures {
     /// No failure yet.
     pub fn new(faults: Option<&Faults>, planes: u32) -> Failures {
         let Some(faults) = faults else { return Failures::default() };
-        Failures { met: faults.unmet(), dead: vec![false; planes as usize], some_dead: false }
+        Failures { places: faults.places(), dead: vec![false; planes as usize], fail_reads: false }
     }
 }
 
@@ -58,7 +63,41 @@ impl<O> Flash<O> {
     /// If the flash was set up without faults.
     pub fn kill_plane(&mut self, plane: u32) {
         self.state.failures.dead[plane as usize] = true;
-        self.state.failures.some_dead = true;
+        self.state.failures.fail_reads = true;
+    }
+
+    /// Let a fault begin at a time. Returns the planes that it kills, which the controller kills.
+    ///
+    /// # Errors
+    /// There is no such place, or the flash was set up without faults that may be injected.
+    pub fn inject(
+        &mut self,
+        fault: &FaultConfig,
+        at: SimTime,
+    ) -> Result<Option<Range<u32>>, InterventionError> {
+        let faults = self.fixed.faults.as_ref().ok_or_else(InterventionError::unprepared)?;
+        let planes = faults
+            .check_injected(fault)
+            .map_err(|e| e.map_or_else(InterventionError::unprepared, InterventionError::Text))?;
+        if fault.kills() {
+            return Ok(Some(planes));
+        }
+        let failures = &mut self.state.failures;
+        faults.add(&mut failures.places, fault, at.0);
+        failures.fail_reads |= fault.kind == FaultKind::Page;
+        Ok(None)
+    }
+
+    /// Change the delay from which on an erase completes its loop before it is suspended.
+    ///
+    /// # Errors
+    /// The drive suspends erases by another rule.
+    pub fn change_erase_timeout(&mut self, after: Span) -> Result<(), InterventionError> {
+        match &mut self.state.suspend_erase {
+            SuspendErasePolicy::Timeout(policy) => policy.set_after(after),
+            _ => return Err(InterventionError::without(TIMEOUT, "policy.suspend_erase = \"timeout\"")),
+        }
+        Ok(())
     }
 
     /// Whether an operation has failed on a plane.
@@ -164,7 +203,7 @@ impl<O> Flash<O> {
     /// Whether a read can fail that decodes.
     #[inline]
     pub(super) fn reads_may_fail(&self) -> bool {
-        self.state.failures.some_dead
+        self.state.failures.fail_reads
             || self.fixed.faults.as_ref().is_some_and(|faults| faults.may_fail_reads)
     }
 
@@ -199,18 +238,18 @@ impl<O> Flash<O> {
             let (block, fails) = match act {
                 Act::Read => {
                     let found = blocks.read(plane, index, *now);
-                    let fails = faults.read_fails(&attempt(found), &mut failures.met);
+                    let fails = faults.read_fails(&attempt(found), &mut failures.places);
                     (found.block, fails | has_more_errors(fixed, blocks, plane, index, faults.correctable))
                 }
                 Act::Program => {
                     let found = blocks.programmed(plane, index, *now);
-                    (found.block, faults.program_fails(&attempt(found), &mut failures.met))
+                    (found.block, faults.program_fails(&attempt(found), &mut failures.places))
                 }
                 Act::Erase => {
                     let mut found = blocks.finds(plane, index, *now);
                     // The erase that has just ended is counted already.
                     found.cycles -= 1;
-                    let fails = faults.erase_fails(&attempt(found), &mut failures.met);
+                    let fails = faults.erase_fails(&attempt(found), &mut failures.places);
                     (found.block, fails | has_more_errors(fixed, blocks, plane, index, faults.worn))
                 }
             };

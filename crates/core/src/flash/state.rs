@@ -88,7 +88,6 @@ pub(super) struct Fixed {
     pub plane_reads: bool,
     /// The planes of a die, as a mask.
     pub all_planes: u32,
-    pub suspend_erase: SuspendErasePolicy,
     pub suspend_program: SuspendProgramPolicy,
     pub faults: Option<Faults>,
     pub eraser: Option<Eraser>,
@@ -120,6 +119,7 @@ pub struct FlashState {
     /// By channel.
     pub(super) decoders: Vec<Ecc>,
     pub(super) schedule: SchedulePolicy,
+    pub(super) suspend_erase: SuspendErasePolicy,
     /// Host operations queued or under way.
     pub(super) host_ops: u32,
     pub(super) commands: Commands,
@@ -167,7 +167,6 @@ impl<O> Flash<O> {
             unit_planes: setup.unit_planes,
             plane_reads: setup.plane_reads,
             all_planes: u32::MAX >> (32 - setup.planes),
-            suspend_erase: setup.suspend_erase,
             suspend_program: setup.suspend_program,
             faults: setup.faults,
             eraser: setup.eraser,
@@ -183,6 +182,7 @@ impl<O> Flash<O> {
             channels: vec![Channel::new(); channels as usize],
             decoders: vec![Ecc::new(&setup.ecc); channels as usize],
             schedule,
+            suspend_erase: setup.suspend_erase,
             host_ops: 0,
             commands: Commands::new(setup.commands),
             oldest_write: u64::MAX,

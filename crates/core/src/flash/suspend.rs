@@ -131,7 +131,7 @@ impl<O: Observer> Flash<O> {
             });
         }
         let t = &self.fixed.timing;
-        Some(match self.fixed.suspend_erase.stop(&self.erase_view(run.op, at, from)) {
+        Some(match self.state.suspend_erase.stop(&self.erase_view(run.op, at, from)) {
             EraseStop::AtOnce => t.erase_stop_exactly(&run.course.loops, at),
             EraseStop::AtOnceFree => t.erase_stop_free(at),
             EraseStop::CancelLoop => t.erase_cancel_loop(&run.course.loops, at),
@@ -283,7 +283,7 @@ impl<O: Observer> Flash<O> {
         }
         let view = self.erase_view(run.op, run.course.done, self.state.now);
         let s = &mut self.state;
-        match self.fixed.suspend_erase.serve(&view) {
+        match s.suspend_erase.serve(&view) {
             Serve::All => u64::MAX,
             Serve::Queued => {
                 let top = s.units[unit.index()].top().expect("it is suspended");
@@ -379,7 +379,7 @@ impl<O: Observer> Flash<O> {
         let Run { op, course, .. } = self.state.units[unit.index()].run;
         if self.state.ops[op].cmd.kind == OpKind::Erase {
             let view = self.erase_view(op, course.done, now);
-            if self.fixed.suspend_erase.stop(&view) == EraseStop::AfterLoop {
+            if self.state.suspend_erase.stop(&view) == EraseStop::AfterLoop {
                 return;
             }
         }

@@ -8,16 +8,19 @@
 use super::drive::{Pblk, TIMER_RARE};
 use super::lines::{Lines, LunRange, State as LineState};
 use super::ring::Heat;
+use super::shape::Shape;
 use super::writer::{Content, Unit};
 use crate::address::{Lpn, Ppa};
 use crate::containers::timers::UNSET;
 use crate::figures::{BlockReport, FaultReport, ReadOnly};
-use crate::flash::OpId;
+use crate::flash::{Flash, OpId};
+use crate::intervention::{Intervention, InterventionError, REBUILD_RATE};
 use crate::medium::Medium;
 use crate::nand::blocks::BlockCounts;
 use crate::observer::{Change, Observer};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use tailcut_units::{Cause, ReadOnlyReason, SimTime, Status};
 
 /// What pblk and its host know about failures.
@@ -38,6 +41,16 @@ impl Failures {
     /// Whether no sector is known that cannot be read where it lies.
     pub fn knows_no_unreadable(&self) -> bool {
         self.unreadable.is_empty() && self.dead.is_empty()
+    }
+
+    /// Let planes die.
+    fn kill<O: Observer>(&mut self, flash: &mut Flash<O>, planes: Range<u32>, now: SimTime) {
+        let (first, count) = (planes.start, planes.end - planes.start);
+        for plane in planes {
+            flash.kill_plane(plane);
+            self.dead.insert(plane);
+        }
+        flash.observer_mut().changes(now, Change::PlanesDie { first, count });
     }
 }
 
@@ -161,14 +174,28 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         while self.next_death() <= self.state.now {
             let planes = self.shape.deaths[self.state.failures.deaths as usize].planes.clone();
             self.state.failures.deaths += 1;
-            let (first, count) = (planes.start, planes.end - planes.start);
-            for plane in planes {
-                self.flash.kill_plane(plane);
-                self.state.failures.dead.insert(plane);
-            }
-            let now = SimTime(self.state.now);
-            self.flash.observer_mut().changes(now, Change::PlanesDie { first, count });
+            self.state.failures.kill(&mut self.flash, planes, SimTime(self.state.now));
         }
+    }
+
+    /// Let something be done to the drive now, from outside: see [`Intervention`].
+    ///
+    /// # Errors
+    /// The drive is not made for it, or there is no such place.
+    pub fn intervene(&mut self, at: SimTime, what: &Intervention) -> Result<(), InterventionError> {
+        let planes = match what {
+            Intervention::Fault(fault) => self.flash.inject(fault, at)?,
+            Intervention::RebuildRate(_) => {
+                return Err(InterventionError::without(REBUILD_RATE, "parity that rewrites"));
+            }
+            Intervention::EraseTimeout(after) => {
+                self.flash.change_erase_timeout(*after)?;
+                None
+            }
+        };
+        self.pass(at.0);
+        planes.into_iter().for_each(|planes| self.state.failures.kill(&mut self.flash, planes, at));
+        Ok(())
     }
 
     /// Whether nothing happens any more, but for planes that die.
@@ -229,7 +256,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let f = &self.state.failures;
         let nothing_gives = |&&sector: &&Ppa| self.map.is_valid(sector) && !self.can_compute(sector);
         Some(FaultReport {
-            blocks: self.block_report(),
+            blocks: block_report(&self.shape, &self.state.lines),
             lost: self.lost_ranges(),
             lost_units: (f.unreadable.iter().filter(nothing_gives).count() + f.lost.len()) as u64,
             dead_planes: f.dead.len() as u32,
@@ -237,36 +264,34 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         })
     }
 
-    fn block_report(&self) -> BlockReport {
-        let (shape, lines) = (&self.shape, &self.state.lines);
-        let factory_bad: u64 = shape.bad_blocks.iter().map(|blocks| blocks.len() as u64).sum();
-        let bad_chunks =
-            |lines: &Lines| (0..lines.indexes()).map(|index| u64::from(lines.bad_of(index))).sum::<u64>();
-        let at_first = shape.bad.iter().filter(|&&bad| bad).count() as u64;
-        let planes = u64::from(shape.planes);
-        let grown_bad = (bad_chunks(lines) - at_first) * planes;
-        let usable = |line: &u32| !matches!(lines.line(*line).state, LineState::Bad | LineState::Lost);
-        let all = LunRange { from: 0, count: shape.luns };
-        let size = |index| shape.size_of(Heat::Hot, all, |position| lines.is_chunk_bad(index, position));
-        let room: u64 =
-            (0..lines.indexes()).filter(usable).map(|index| u64::from(size(index).capacity)).sum();
-        let spare = room.saturating_sub(u64::from(shape.sectors)) / shape.array.line_sectors();
-        BlockReport {
-            blocks: BlockCounts {
-                all: u64::from(shape.luns) * planes * u64::from(shape.array.lines),
-                factory_bad,
-                grown_bad,
-                spare: 0,
-            },
-            in_holes: at_first * planes - factory_bad,
-            retired_extents: (0..lines.indexes()).filter(|line| !usable(line)).count() as u64,
-            spare_extents: spare.saturating_sub(u64::from(shape.reserve / shape.luns) + 2),
-        }
-    }
-
     /// Whether a sector is known not to be readable.
     pub(super) fn is_unreadable(&self, sector: Ppa) -> bool {
         let f = &self.state.failures;
         f.unreadable.contains(&sector) || !f.dead.is_empty() && f.dead.contains(&self.shape.plane_of(sector))
+    }
+}
+
+fn block_report(shape: &Shape, lines: &Lines) -> BlockReport {
+    let factory_bad: u64 = shape.bad_blocks.iter().map(|blocks| blocks.len() as u64).sum();
+    let bad_chunks =
+        |lines: &Lines| (0..lines.indexes()).map(|index| u64::from(lines.bad_of(index))).sum::<u64>();
+    let at_first = shape.bad.iter().filter(|&&bad| bad).count() as u64;
+    let planes = u64::from(shape.planes);
+    let grown_bad = (bad_chunks(lines) - at_first) * planes;
+    let usable = |line: &u32| !matches!(lines.line(*line).state, LineState::Bad | LineState::Lost);
+    let all = LunRange { from: 0, count: shape.luns };
+    let size = |index| shape.size_of(Heat::Hot, all, |position| lines.is_chunk_bad(index, position));
+    let room: u64 = (0..lines.indexes()).filter(usable).map(|index| u64::from(size(index).capacity)).sum();
+    let spare = room.saturating_sub(u64::from(shape.sectors)) / shape.array.line_sectors();
+    BlockReport {
+        blocks: BlockCounts {
+            all: u64::from(shape.luns) * planes * u64::from(shape.array.lines),
+            factory_bad,
+            grown_bad,
+            spare: 0,
+        },
+        in_holes: at_first * planes - factory_bad,
+        retired_extents: (0..lines.indexes()).filter(|line| !usable(line)).count() as u64,
+        spare_extents: spare.saturating_sub(u64::from(shape.reserve / shape.luns) + 2),
     }
 }

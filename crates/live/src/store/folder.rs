@@ -5,7 +5,8 @@
 //! - `controller.N`: a snapshot of the controller, without data; N is its generation;
 //! - `commands.N`: every command that the drive has got since, 32 bytes each, little-endian: u64 time of the submission and
 //!   u64 time at which the client wanted it, u64 offset, u32 bytes, u8 operation (0 read, 1 write, 2 trim, 3 flush), u8
-//!   forced unit access, u16 zero.
+//!   forced unit access, u16 zero. Something else that was done to the drive has operation 254, and its bytes are the length
+//!   of a text, which follows, filled up with zeros to 32 bytes. It counts as one command.
 //!
 //! The note of each turn says how many of these commands the drive had got and how many of its timers had fired. The
 //! model is deterministic, so the snapshot and the commands give the state of the controller at that turn, in the same
@@ -20,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tailcut_core::config::DeviceConfig;
 use tailcut_core::drive::Drive;
+use tailcut_core::intervention::{Intervention, InterventionError};
 use tailcut_core::medium::{Bytes, Silent};
 use tailcut_core::snapshot::SnapshotError;
 use tailcut_units::{Command, HostOp, SimTime};
@@ -29,6 +31,9 @@ const VERSION: u32 = 1;
 const HEADER: &str = "store.json";
 const LOCK: &str = "lock";
 const RECORD: usize = 32;
+/// The operation of an intervention, and the longest text of one.
+const INTERVENTION: u8 = 254;
+const TEXT_MAX: u32 = 1024;
 /// The longest header, bytes.
 const HEADER_MAX: u64 = 1 << 20;
 /// After so many commands the controller is saved again, so that opening the store stays quick.
@@ -288,8 +293,13 @@ fn replay(drive: &mut Drive<(), Silent>, path: &Path, note: &Note) -> Result<(),
     for number in 1..=note.commands {
         let mut record = [0; RECORD];
         file.read_exact(&mut record).map_err(at(path))?;
-        let (when, wanted, command) =
-            decode(&record).ok_or_else(|| refused(path, format!("command {number} is damaged")))?;
+        let damaged = || refused(path, format!("command {number} is damaged"));
+        if record[28] == INTERVENTION {
+            let text = text_of(&record, &mut file).map_err(at(path))?.ok_or_else(damaged)?;
+            intervene(drive, &record, &text).map_err(|e| refused(path, format!("command {number}: {e}")))?;
+            continue;
+        }
+        let (when, wanted, command) = decode(&record).ok_or_else(damaged)?;
         while drive.advance_to_completion(when, u64::MAX, &mut |_| {}) > 0 {}
         if let Err(e) = drive.submit_write(when, wanted, command, 0, &[]) {
             return Err(refused(path, format!("command {number}: {e}")));
@@ -314,6 +324,30 @@ fn replay(drive: &mut Drive<(), Silent>, path: &Path, note: &Note) -> Result<(),
             note.events
         ),
     ))
+}
+
+/// The text of an intervention; `None` if it is damaged.
+fn text_of(record: &[u8; RECORD], file: &mut impl Read) -> io::Result<Option<String>> {
+    let bytes = u32::from_le_bytes([record[24], record[25], record[26], record[27]]);
+    if bytes > TEXT_MAX {
+        return Ok(None);
+    }
+    let mut text = vec![0; (bytes as usize).next_multiple_of(RECORD)];
+    file.read_exact(&mut text)?;
+    text.truncate(bytes as usize);
+    Ok(String::from_utf8(text).ok())
+}
+
+/// Do again what was done to a drive.
+fn intervene(
+    drive: &mut Drive<(), Silent>,
+    record: &[u8; RECORD],
+    text: &str,
+) -> Result<(), InterventionError> {
+    let when = SimTime(u64::from_le_bytes(*record.first_chunk().expect("eight bytes")));
+    let what = text.parse::<Intervention>()?;
+    while drive.advance_to_completion(when, u64::MAX, &mut |_| {}) > 0 {}
+    drive.intervene(when, &what)
 }
 
 /// End the commands that the last process had under way. No client waits for them.
@@ -346,6 +380,17 @@ impl Keeper {
     /// Note a command that the drive gets now.
     pub fn command(&mut self, submitted: SimTime, wanted: SimTime, command: &Command) {
         self.unwritten.extend(encode(submitted, wanted, command));
+        self.count += 1;
+    }
+
+    /// Note something else that is done to the drive now.
+    pub fn intervention(&mut self, at: SimTime, text: &str) {
+        let command = Command { op: HostOp::Flush, offset: 0, bytes: text.len() as u32, fua: false };
+        let mut record = encode(at, at, &command);
+        record[28] = INTERVENTION;
+        self.unwritten.extend(record);
+        self.unwritten.extend(text.as_bytes());
+        self.unwritten.resize(self.unwritten.len().next_multiple_of(RECORD), 0);
         self.count += 1;
     }
 

@@ -9,8 +9,9 @@ use tailcut_report::summary::{Gc, SCHEMA, Scheme, Workload};
 use tailcut_report::{DeviceCounters, Ordered, SchemeFacts, Summary};
 use tailcut_sim::MODEL_VERSION;
 use tailcut_sim::measure::gauges;
-use tailcut_stats::{Digest, Recorder, RecorderOptions, Sample};
-use tailcut_units::{HostOp, SimTime};
+use tailcut_sim::summarise::faults;
+use tailcut_stats::{Digest, Measured, Recorder, RecorderOptions, Sample};
+use tailcut_units::{HostOp, SimTime, Status};
 use tailcut_workload::log::{LogError, LogWriter};
 
 /// The name of the only job.
@@ -25,6 +26,10 @@ pub struct Measures {
     recorder: Recorder,
     digest: Digest,
     usage_from: Usage,
+    /// Only requests that came from then on are measured.
+    from: SimTime,
+    /// What was done to the drive besides commands.
+    done: Vec<(SimTime, String)>,
     /// The log, until it fails.
     pub log: Option<LogWriter>,
     /// Why it has failed.
@@ -37,7 +42,15 @@ impl Monitor {
         let options = RecorderOptions { start: drive.now(), ..RecorderOptions::default() };
         let recorder = Recorder::new(&[JOB.to_string()], options);
         let usage_from = drive.usage();
-        let measures = Measures { recorder, digest: Digest::new(), usage_from, log, log_failed: None };
+        let measures = Measures {
+            recorder,
+            digest: Digest::new(),
+            usage_from,
+            from: SimTime::ZERO,
+            done: Vec::new(),
+            log,
+            log_failed: None,
+        };
         Monitor(Arc::new(Mutex::new(measures)))
     }
 
@@ -52,6 +65,9 @@ impl Monitor {
         match event {
             Event::Completed(c) => {
                 m.digest.push(c.index, c.completed.0, c.status);
+                if c.arrived < m.from {
+                    return;
+                }
                 m.recorder.record(&Sample {
                     index: c.index,
                     job: 0,
@@ -63,6 +79,12 @@ impl Monitor {
                     status: c.status,
                     ledger: c.ledger,
                 });
+            }
+            Event::Intervened { at, text } => {
+                m.done.push((*at, text.to_string()));
+                if let Some(Err(e)) = m.log.as_mut().map(|log| log.intervention(*at, text)) {
+                    (m.log, m.log_failed) = (None, Some(e));
+                }
             }
             Event::Submitted { at, wanted, command } => {
                 if let Some(Err(e)) = m.log.as_mut().map(|log| log.command(*at, *wanted, command)) {
@@ -80,6 +102,20 @@ impl Monitor {
             let gauges = gauges(drive, &m.usage_from);
             m.recorder.gauge(drive.now(), &gauges);
         }
+    }
+
+    /// What was done to the drive besides commands, in order of time.
+    pub fn done(&self) -> Vec<(SimTime, String)> {
+        self.measures().done.clone()
+    }
+
+    /// Measure the requests that come from now on, and forget the latencies of those before. The counters of the drive and
+    /// the digest go on.
+    pub fn measure_from(&self, now: SimTime) {
+        let options = RecorderOptions { start: now, ..RecorderOptions::default() };
+        let mut m = self.measures();
+        m.recorder = Recorder::new(&[JOB.to_string()], options);
+        m.from = now;
     }
 
     /// The digest of all completions, and their number.
@@ -106,7 +142,7 @@ impl Monitor {
             precondition: None,
             load: None,
         };
-        let scheme = Scheme::new(facts, &measured, Some(&counters(drive)));
+        let scheme = Scheme::new(facts, &measured, Some(&counters(drive, &measured)));
         let of = |op: HostOp| scheme.side(op).total_ios;
         let (reads, writes) = (of(HostOp::Read), of(HostOp::Write));
         let workload = Workload {
@@ -131,7 +167,7 @@ impl Monitor {
 }
 
 /// The counters of the drive that the summary of a server has.
-fn counters(drive: &Stored) -> DeviceCounters {
+fn counters(drive: &Stored, measured: &Measured) -> DeviceCounters {
     let c = drive.counters();
     let programs = [
         ("user", c.programs_user),
@@ -146,11 +182,13 @@ fn counters(drive: &Stored) -> DeviceCounters {
     ];
     let own = |(class, n): (&str, u64)| (n > 0 || class == "user").then(|| (class.to_string(), n));
     let blocks = u64::from(drive.dimensions().blocks_per_extent);
+    let media_errors = measured.errors.of(HostOp::Read, Status::MediaError);
     DeviceCounters {
         programs: Ordered(programs.into_iter().filter_map(own).collect()),
         gc: Some(Gc { collections: c.collections, ..Gc::default() }),
         erases: Some(c.erases * blocks - c.blocks_spared),
         energy_mj: Some(drive.energy_mj().0),
+        faults: drive.fault_report().map(|state| faults(c, media_errors, &state)),
         ..DeviceCounters::default()
     }
 }

@@ -7,10 +7,11 @@ use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::gc::gain::Gain;
 use crate::device::parity::rewrite::MOST_REWRITTEN;
+use crate::intervention::{Intervention, InterventionError, REBUILD_RATE};
 use crate::medium::Medium;
 use crate::observer::{Change, Observer};
 use std::ops::Range;
-use tailcut_units::SimTime;
+use tailcut_units::{SimTime, Span};
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Whether no collection starts or continues in a lane: it is dead or full.
@@ -85,21 +86,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let layout = &self.shape.layout;
         let (lane, _) = layout.lane_of(extent);
         let dead = self.state.faults.dead_parts.range((lane, 0)..(lane + 1, 0)).map(|&(_, part)| part);
+        let row = layout.units_per_row;
+        let first = Ppa(extent * layout.units_per_extent);
+        let valid_in = |part: u32| {
+            let rows = (part..layout.rows_per_extent).step_by(layout.parts as usize);
+            let all = rows.flat_map(|at| (first + at * row).run(row));
+            all.filter(|&ppa| self.map.is_valid(ppa)).count() as u32
+        };
         let (mut units, mut dropped) = (0, 0);
         for part in dead.filter(|&part| !self.state.extents.is_hole(layout, extent, part)) {
             units += layout.units_per_part();
-            dropped += if self.shape.has_parity() { 0 } else { self.valid_in_part(extent, part) };
+            dropped += if self.shape.has_parity() { 0 } else { valid_in(part) };
         }
         (units, dropped)
-    }
-
-    /// Valid units in a part of an extent.
-    fn valid_in_part(&self, extent: u32, part: u32) -> u32 {
-        let layout = &self.shape.layout;
-        let row = layout.units_per_row;
-        let rows = (part..layout.rows_per_extent).step_by(layout.parts as usize);
-        let first = Ppa(extent * layout.units_per_extent);
-        rows.flat_map(|at| (first + at * row).run(row)).filter(|&ppa| self.map.is_valid(ppa)).count() as u32
     }
 
     /// Number of planes that are dead.
@@ -131,6 +130,38 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         self.set_fault_timer();
         self.relocate(MOST_REWRITTEN);
+    }
+
+    /// Let something be done to the drive now, from outside: see [`Intervention`].
+    ///
+    /// # Errors
+    /// The drive is not made for it, or there is no such place.
+    pub fn intervene(&mut self, at: SimTime, what: &Intervention) -> Result<(), InterventionError> {
+        // A drive that refuses it must be as it was, so time passes after the checks.
+        match what {
+            Intervention::Fault(fault) => {
+                let planes = self.flash.inject(fault, at)?;
+                self.pass(at.0);
+                planes.into_iter().for_each(|planes| self.kill(planes));
+            }
+            Intervention::RebuildRate(_) if self.shape.stripes.is_none() => {
+                return Err(InterventionError::without(REBUILD_RATE, "parity that rewrites"));
+            }
+            Intervention::RebuildRate(rate) => {
+                self.pass(at.0);
+                let unit = self.shape.layout.unit_bytes;
+                let s = &mut self.state;
+                s.faults.rewrite_ns = rate.map_or(0, |rate| Span::transfer(unit, rate).0);
+                s.parity.rewriting.next = s.parity.rewriting.next.min(s.now + s.faults.rewrite_ns);
+            }
+            Intervention::EraseTimeout(after) => {
+                self.flash.change_erase_timeout(*after)?;
+                self.pass(at.0);
+            }
+        }
+        self.relocate(MOST_REWRITTEN);
+        self.run_deferred();
+        Ok(())
     }
 
     /// Let planes die now, counted over the drive by channel, die and plane. Operations under way there

@@ -51,6 +51,8 @@ pub(in crate::device) struct FaultState {
     pub turn: u32,
     /// Whether copies on flash may be lost: on dead planes, or because a read has failed on them.
     pub some_lost: bool,
+    /// Least time from one rewritten stripe to the next, ns.
+    pub rewrite_ns: u64,
     /// When the next planes die or rewriting goes on, ns.
     pub due_at: u64,
     /// Since when the drive is read-only, and why.
@@ -74,6 +76,7 @@ impl FaultState {
             deaths: 0,
             turn: 0,
             some_lost: false,
+            rewrite_ns: shape.rewrite_ns,
             due_at: UNSET,
             read_only: None,
         }

@@ -30,7 +30,7 @@ pub(in crate::device) struct Rewriting {
     /// Number of stripes being rewritten.
     pub under_way: u32,
     /// When the next stripe may be rewritten, ns.
-    next: u64,
+    pub next: u64,
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
@@ -95,7 +95,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             let Some((unit, stripe)) = self.next_lost() else { return };
             let r = &mut self.state.parity.rewriting;
-            r.next = self.state.now + self.shape.rewrite_ns;
+            r.next = self.state.now + self.state.faults.rewrite_ns;
             self.rewrite(unit, stripe);
         }
     }

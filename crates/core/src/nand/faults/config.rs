@@ -89,6 +89,10 @@ pub struct FaultsConfig {
     /// - Read by: rewriting (`device::parity::rewrite`)
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_rate")]
     pub rebuild_rate: Option<u64>,
+    /// Whether faults may be injected into the drive while it runs (`tailcut serve`). The drive is then prepared for all
+    /// of them, as it is with a rate of programs that fail.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub injected: bool,
 }
 
 impl FaultsConfig {
@@ -279,6 +283,17 @@ impl FaultConfig {
             FaultKind::Die => die..die + g.planes,
             _ => die + at(self.plane)..die + at(self.plane) + 1,
         }
+    }
+
+    /// Check that it can be injected into a drive that runs: it begins now.
+    pub(crate) fn check_injected(&self, g: &GeometryConfig) -> Result<(), String> {
+        if self.kind == FaultKind::Bad {
+            return Err(format!("{self}: a block is bad from the factory or not; `erase` lets it grow bad"));
+        }
+        if self.at.is_some() {
+            return Err(format!("{self}: a fault that is injected begins now; leave out its time"));
+        }
+        self.check("fault", g).map_err(|e| format!("{self}: {e}"))
     }
 
     fn check(&self, key: &str, g: &GeometryConfig) -> Result<(), ConfigProblem> {

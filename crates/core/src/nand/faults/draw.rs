@@ -7,6 +7,7 @@ use crate::address::BlockId;
 use crate::nand::blocks::Found;
 use crate::nand::config::GeometryConfig;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use tailcut_units::Stream;
 use tailcut_units::random::mix;
 
@@ -34,7 +35,7 @@ impl Rate {
 }
 
 /// One fault at a block.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Place {
     block: BlockId,
     kind: FaultKind,
@@ -44,6 +45,25 @@ struct Place {
     reads: u32,
     older: u64,
     once: bool,
+    /// The program/erase cycle of the block in which it happened first; `u32::MAX` if it has not happened.
+    met: u32,
+}
+
+impl Place {
+    /// The place of a fault of a page or a block, from a time on.
+    fn of(f: &FaultConfig, g: &GeometryConfig, at: u64) -> Place {
+        Place {
+            block: BlockId(f.planes(g).start * g.blocks + f.block.unwrap_or(0)),
+            kind: f.kind,
+            page: f.page.unwrap_or(0),
+            at,
+            cycle: f.cycle.unwrap_or(0),
+            reads: f.reads.unwrap_or(0),
+            older: f.older.map_or(0, |age| age.0),
+            once: f.once || f.kind == FaultKind::Program,
+            met: u32::MAX,
+        }
+    }
 }
 
 /// The faults of blocks and pages.
@@ -59,16 +79,49 @@ pub struct Faults {
     pub worn: Option<u32>,
     /// Most errors that can be corrected, in 1/16 of a bit of a KiB.
     pub correctable: Option<u32>,
-    /// In order of their blocks.
-    places: Vec<Place>,
-    /// Whether reads of pages can fail, apart from raw bit errors and dead planes.
+    /// The faults of the configuration at exact places.
+    places: Places,
+    /// Whether faults may be added while the drive runs, and the geometry that their places are in.
+    injected: bool,
+    geometry: GeometryConfig,
+    /// Whether reads of pages can fail, apart from raw bit errors, dead planes and what is injected.
     pub may_fail_reads: bool,
 }
 
-/// By fault at a block, in the order of [`Faults`]: the program/erase cycle of the block in which it
-/// happened first; `u32::MAX` if it has not happened.
+/// The faults at exact places so far, in order of their blocks.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Met(Vec<u32>);
+pub struct Places(Vec<Place>);
+
+impl Places {
+    /// Whether one of the faults lets this attempt fail.
+    #[inline]
+    fn fail(&mut self, kind: FaultKind, a: &Attempt) -> bool {
+        !self.0.is_empty() && self.some_fail(kind, a)
+    }
+
+    #[cold]
+    fn some_fail(&mut self, kind: FaultKind, a: &Attempt) -> bool {
+        let Found { block, cycles, reads, age } = a.found;
+        let first = self.0.partition_point(|place| place.block < block);
+        let mut fails = false;
+        for place in self.0[first..].iter_mut().take_while(|place| place.block == block) {
+            if place.kind != kind || place.page != a.page || a.now < place.at {
+                continue;
+            }
+            let due = cycles >= place.cycle && reads >= place.reads && age >= place.older;
+            let falls = match (place.met, kind) {
+                (u32::MAX, _) => due,
+                (_, FaultKind::Erase) => true,
+                (cycle, _) => !place.once && cycle == cycles,
+            };
+            if falls && place.met == u32::MAX {
+                place.met = cycles;
+            }
+            fails |= falls;
+        }
+        fails
+    }
+}
 
 /// An operation on a page or block that may fail.
 #[derive(Clone, Copy, Debug)]
@@ -93,20 +146,8 @@ impl Faults {
     ) -> Option<Faults> {
         let of_blocks =
             |f: &&FaultConfig| matches!(f.kind, FaultKind::Program | FaultKind::Erase | FaultKind::Page);
-        let mut at_blocks: Vec<Place> = places
-            .iter()
-            .filter(of_blocks)
-            .map(|f| Place {
-                block: BlockId(f.planes(g).start * g.blocks + f.block.unwrap_or(0)),
-                kind: f.kind,
-                page: f.page.unwrap_or(0),
-                at: f.begins().0,
-                cycle: f.cycle.unwrap_or(0),
-                reads: f.reads.unwrap_or(0),
-                older: f.older.map_or(0, |age| age.0),
-                once: f.once || f.kind == FaultKind::Program,
-            })
-            .collect();
+        let mut at_blocks: Vec<Place> =
+            places.iter().filter(of_blocks).map(|f| Place::of(f, g, f.begins().0)).collect();
         at_blocks.sort_by_key(|place| place.block);
         let mut faults = Faults {
             program: Rate::new(rates.program, seed, "fault program"),
@@ -116,10 +157,12 @@ impl Faults {
             page_reads: rates.page_reads.unwrap_or(0),
             worn: rates.worn.map(|bits| 16 * bits),
             correctable: rates.correctable.map(|bits| 16 * bits),
-            places: at_blocks,
+            places: Places(at_blocks),
+            injected: rates.injected,
+            geometry: g.clone(),
             may_fail_reads: false,
         };
-        let of_pages = faults.places.iter().any(|place| place.kind == FaultKind::Page);
+        let of_pages = faults.places.0.iter().any(|place| place.kind == FaultKind::Page);
         let rated = faults.page.below > 0 || faults.read.below > 0;
         faults.may_fail_reads = rated || faults.correctable.is_some() || of_pages;
         let rated = [&faults.program, &faults.erase, &faults.read, &faults.page].iter().any(|r| r.below > 0);
@@ -128,66 +171,58 @@ impl Faults {
             || limited
             || has_errors
             || rates.kills()
-            || !faults.places.is_empty()
+            || rates.injected
+            || !faults.places.0.is_empty()
             || places.iter().any(FaultConfig::kills))
         .then_some(faults)
     }
 
-    /// That no fault has happened yet.
-    pub fn unmet(&self) -> Met {
-        Met(vec![u32::MAX; self.places.len()])
+    /// The faults at exact places of the configuration. None has happened yet.
+    pub fn places(&self) -> Places {
+        self.places.clone()
     }
 
-    /// Whether a fault at an exact place lets this attempt fail.
-    #[inline]
-    fn at_place(&self, kind: FaultKind, a: &Attempt, met: &mut Met) -> bool {
-        !self.places.is_empty() && self.at_some_place(kind, a, met)
-    }
-
-    #[cold]
-    fn at_some_place(&self, kind: FaultKind, a: &Attempt, met: &mut Met) -> bool {
-        let Found { block, cycles, reads, age } = a.found;
-        let first = self.places.partition_point(|place| place.block < block);
-        let here = self.places[first..].iter().zip(&mut met.0[first..]);
-        let mut fails = false;
-        for (place, met) in here.take_while(|(place, _)| place.block == block) {
-            if place.kind != kind || place.page != a.page || a.now < place.at {
-                continue;
-            }
-            let due = cycles >= place.cycle && reads >= place.reads && age >= place.older;
-            let falls = match (*met, kind) {
-                (u32::MAX, _) => due,
-                (_, FaultKind::Erase) => true,
-                (cycle, _) => !place.once && cycle == cycles,
-            };
-            if falls && *met == u32::MAX {
-                *met = cycles;
-            }
-            fails |= falls;
+    /// Check a fault that is to be added while the drive runs. Returns the planes that it concerns.
+    ///
+    /// # Errors
+    /// There is no such place, or the drive was not made for it; `None` says the latter.
+    pub fn check_injected(&self, fault: &FaultConfig) -> Result<Range<u32>, Option<String>> {
+        if !self.injected {
+            return Err(None);
         }
-        fails
+        fault.check_injected(&self.geometry)?;
+        Ok(fault.planes(&self.geometry))
+    }
+
+    /// Add a fault of a page or a block to the places, from `now` on.
+    pub fn add(&self, places: &mut Places, fault: &FaultConfig, now: u64) {
+        let place = Place::of(fault, &self.geometry, now);
+        let at = places.0.partition_point(|other| other.block <= place.block);
+        places.0.insert(at, place);
     }
 
     /// Whether the program of a page fails.
-    pub fn program_fails(&self, a: &Attempt, met: &mut Met) -> bool {
-        self.program.falls_on(a, 0) | self.at_place(FaultKind::Program, a, met)
+    pub fn program_fails(&self, a: &Attempt, places: &mut Places) -> bool {
+        self.program.falls_on(a, 0) | places.fail(FaultKind::Program, a)
     }
 
     /// Whether the erase of a block fails.
-    pub fn erase_fails(&self, a: &Attempt, met: &mut Met) -> bool {
-        self.erase.falls_on(a, 0) | self.at_place(FaultKind::Erase, a, met)
+    pub fn erase_fails(&self, a: &Attempt, places: &mut Places) -> bool {
+        self.erase.falls_on(a, 0) | places.fail(FaultKind::Erase, a)
     }
 
     /// Whether a sense of a page cannot be decoded.
-    pub fn read_fails(&self, a: &Attempt, met: &mut Met) -> bool {
+    pub fn read_fails(&self, a: &Attempt, places: &mut Places) -> bool {
         (a.found.reads >= self.page_reads && self.page.falls_on(a, 0))
             | self.read.falls_on(a, a.found.reads)
-            | self.at_place(FaultKind::Page, a, met)
+            | places.fail(FaultKind::Page, a)
     }
 
     /// Whether programs of pages can fail.
     pub fn may_fail_programs(&self) -> bool {
-        self.program.below > 0 || self.places.iter().any(|place| place.kind == FaultKind::Program)
+        self.program.below > 0
+            || self.injected
+            || self.places.0.iter().any(|place| place.kind == FaultKind::Program)
     }
 }
 
@@ -210,10 +245,10 @@ mod tests {
         }
     }
 
-    fn faults(rates: FaultsConfig, places: &[&str]) -> (Faults, Met) {
+    fn faults(rates: FaultsConfig, places: &[&str]) -> (Faults, Places) {
         let places: Vec<FaultConfig> = places.iter().map(|text| text.parse().expect(text)).collect();
         let faults = Faults::new(&rates, &places, &geometry(), false, 1).expect("something can fail");
-        let met = faults.unmet();
+        let met = faults.places();
         (faults, met)
     }
 
@@ -230,10 +265,30 @@ mod tests {
     }
 
     #[test]
+    fn a_fault_that_is_added_is_one_of_the_configuration_from_then_on() {
+        let (_, mut planned) = faults(FaultsConfig::default(), &["page=3.1.7.2@10ns", "page=3.1.8.2"]);
+        let injected = FaultsConfig { injected: true, ..FaultsConfig::default() };
+        let (f, mut added) = faults(injected, &["page=3.1.8.2"]);
+        assert!(f.may_fail_programs());
+        f.add(&mut added, &"page=3.1.7.2".parse().unwrap(), 10);
+        for (cycles, page, now) in [(4, 2, 9), (4, 2, 10), (4, 2, 11), (4, 1, 12), (5, 2, 13)] {
+            let a = attempt(cycles, page, 0, now);
+            assert_eq!(f.read_fails(&a, &mut planned), f.read_fails(&a, &mut added), "{a:?}");
+        }
+        let check = |text: &str| f.check_injected(&text.parse().unwrap());
+        assert_eq!(check("die=3"), Ok(6..8));
+        for text in ["die=4", "bad=0.0.1", "die=0@2s"] {
+            assert!(matches!(check(text), Err(Some(_))), "{text}");
+        }
+        let (f, _) = faults(FaultsConfig::default(), &["die=0@2s"]);
+        assert_eq!(f.check_injected(&"die=1".parse().unwrap()), Err(None));
+    }
+
+    #[test]
     fn a_rate_is_met_and_does_not_depend_on_what_else_was_drawn() {
         let rates = FaultsConfig { program: Some(0.01), read: Some(0.05), ..FaultsConfig::default() };
         let (f, mut met) = faults(rates, &[]);
-        let fails = |n: u32, met: &mut Met| f.program_fails(&attempt(n / 1000, n % 1000, 0, 0), met);
+        let fails = |n: u32, met: &mut Places| f.program_fails(&attempt(n / 1000, n % 1000, 0, 0), met);
         let count = (0..100_000).filter(|&n| fails(n, &mut met)).count();
         // Binomial(100000, 0.01): sd 31.
         assert!((850..1150).contains(&count), "{count}");

@@ -5,4 +5,4 @@ mod deaths;
 mod draw;
 
 pub use deaths::{Death, deaths};
-pub use draw::{Attempt, Faults, Met};
+pub use draw::{Attempt, Faults, Places};

@@ -66,6 +66,11 @@ impl Policy {
         Ok(Policy { after: c.after, clock: c.clock, served_after_loop: x.served_after_loop })
     }
 
+    /// Compare with another delay from now on.
+    pub fn set_after(&mut self, after: Span) {
+        self.after = after;
+    }
+
     fn is_over(&self, view: &EraseView) -> bool {
         let delay = match self.clock {
             Clock::Erase => view.delayed,
