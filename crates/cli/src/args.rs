@@ -661,7 +661,7 @@ pub struct BenchArgs {
     #[arg(long)]
     pub tiny: bool,
     /// Run each benchmark this many times in processes of their own, all benchmarks in turn, and
-    /// print medians; with --against 5 by default
+    /// print medians; with --against 2 by default. `growth/100M` only if --only names it
     #[arg(long, value_name = "TIMES", value_parser = whole::<u32>(1, 1000))]
     pub repeat: Option<u32>,
     /// Compare with another build of tailcut: run it and this one pair by pair, and print the ratio

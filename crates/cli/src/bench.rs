@@ -9,7 +9,7 @@ use crate::error::CliError;
 use crate::terminal::{Terminal, catch_interrupts, interrupted, print_json};
 use serde::{Deserialize, Serialize};
 use tailcut_report::text::{Grid, grouped, rate};
-use work::{Form, Scale, Target};
+use work::{Form, Names, READS, Scale, Target};
 
 /// One result. A figure that a benchmark does not have is absent.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -70,12 +70,13 @@ impl<'a, T: Serialize> Report<'a, T> {
 }
 
 /// The benchmarks in the order of the table, by drive and fill.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 21] = [
     "mqsim-e/read-qd32",
     "mqsim-e/mixed-qd16",
     "mqsim-default/read-qd32",
     "mqsim-default/age-70",
     "mqsim-default/mixed-70",
+    "mqsim-default/read-aged-70",
     "mqsim-default/restore",
     "mqsim-default/age-100",
     "mqsim-default/mixed-100",
@@ -104,7 +105,9 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
     let scale = Scale { tiny: args.tiny };
     catch_interrupts();
     if args.repeat.is_some() || args.against.is_some() {
-        let names: Vec<&str> = NAMES.into_iter().filter(|name| wanted(name)).collect();
+        // The longest takes as much time as all others together.
+        let chosen = |name: &&str| wanted(name) && (!args.only.is_empty() || *name != LONGEST);
+        let names: Vec<&str> = NAMES.into_iter().filter(chosen).collect();
         return repeat::repeat(args, &names, &terminal);
     }
     let mut lines: Vec<Line> = Vec::new();
@@ -122,9 +125,9 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
     let default = Target { device: "mqsim-default", ..e };
     let full = Target { share: 100, ..default };
     let alone = [
-        ("mqsim-e/read-qd32", e, "randread,bs=4k,iodepth=32", 5_000_000),
+        ("mqsim-e/read-qd32", e, READS, 5_000_000),
         ("mqsim-e/mixed-qd16", e, MIXED, 4_000_000),
-        ("mqsim-default/read-qd32", default, "randread,bs=4k,iodepth=32", 3_000_000),
+        ("mqsim-default/read-qd32", default, READS, 3_000_000),
     ];
     for (name, target, job, requests) in alone {
         if wanted(name) && !interrupted() {
@@ -133,10 +136,11 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
     }
     for (target, requests) in [(default, 3_000_000), (full, 2_000_000)] {
         let [age, mixed] = ["age", "mixed"].map(|what| format!("mqsim-default/{what}-{}", target.share));
-        let restore = "mqsim-default/restore";
-        let restored = target.share == 70 && wanted(restore);
-        if (wanted(&age) || wanted(&mixed) || restored) && !interrupted() {
-            for line in work::aged(scale, target, MIXED, requests, [&age, &mixed, restore], restored)? {
+        let of_70 = |name| Some(name).filter(|name| target.share == 70 && wanted(name));
+        let [restore, read] = ["mqsim-default/restore", "mqsim-default/read-aged-70"].map(of_70);
+        if (wanted(&age) || wanted(&mixed) || restore.is_some() || read.is_some()) && !interrupted() {
+            let names = Names { age: &age, run: &mixed, restore, read };
+            for line in work::aged(scale, target, MIXED, requests, &names)? {
                 if wanted(&line.name) {
                     done(line)?;
                 }
@@ -154,9 +158,9 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
         ("ttflash-256g/requests-64k", Form::OfPreset, "randread,bs=64k,iodepth=16", 500_000),
         ("rif-2t/errors-64k", Form::HoursOld, "randread,bs=64k,iodepth=256", 3_000_000),
         ("rif-2t/no-errors-64k", Form::NoErrors, "randread,bs=64k,iodepth=256", 3_000_000),
-        ("cnex-westlake/read-page", Form::Page, "randread,bs=4k,iodepth=32", 3_000_000),
-        ("cnex-westlake/read-pblk", Form::Pblk, "randread,bs=4k,iodepth=32", 3_000_000),
-        ("cnex-westlake/read-rail", Form::Rail, "randread,bs=4k,iodepth=32", 3_000_000),
+        ("cnex-westlake/read-page", Form::Page, READS, 3_000_000),
+        ("cnex-westlake/read-pblk", Form::Pblk, READS, 3_000_000),
+        ("cnex-westlake/read-rail", Form::Rail, READS, 3_000_000),
         ("cnex-westlake/mixed-page", Form::Page, MIXED, 4_000_000),
         ("cnex-westlake/mixed-pblk", Form::Pblk, MIXED, 4_000_000),
         ("cnex-westlake/mixed-rail", Form::Rail, MIXED, 4_000_000),
@@ -172,6 +176,9 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
     }
     if args.json { Report::print(&lines) } else { Ok(()) }
 }
+
+/// The benchmark that is repeated only if the user names it.
+const LONGEST: &str = "growth/100M";
 
 /// The job of the mixed benchmarks.
 const MIXED: &str = "randrw,bs=4k,rwmixread=70,iodepth=16";

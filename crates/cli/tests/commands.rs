@@ -338,7 +338,7 @@ fn every_benchmark_runs() {
     let (first, second) = (run(), run());
     let lines = first["benchmarks"].as_array().unwrap();
     let names: Vec<&str> = lines.iter().map(|l| l["name"].as_str().unwrap()).collect();
-    for name in ["mqsim-e/read-qd32", "mqsim-default/age-70", "mqsim-default/restore", "growth/100M"] {
+    for name in ["mqsim-e/read-qd32", "mqsim-default/read-aged-70", "mqsim-default/restore", "growth/100M"] {
         assert!(names.contains(&name), "{name} is not among {names:?}");
     }
     let digest_of = |name: &str| &lines[names.iter().position(|n| *n == name).unwrap()]["digest"];

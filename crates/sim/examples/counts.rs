@@ -79,7 +79,20 @@ const NO_ERRORS: Load = Load {
 /// Errors cost at most this share of the requests.
 const COST_OF_ERRORS: f64 = 0.25;
 
-const LOADS: [Load; 10] = [
+/// Host reads and writes of a drive under pblk, which collects.
+const PBLK: Load = Load {
+    name: "tiny-pblk/mixed",
+    device: "tiny-pblk",
+    scheme: "pblk",
+    sets: &[],
+    errors: true,
+    past: PastKind::Steady,
+    job: "randrw,bs=4k,rwmixread=70,iodepth=16",
+    requests: 50_000,
+    shows: |o| o.flash.erases.blocks,
+};
+
+const LOADS: [Load; 12] = [
     Load {
         name: "mqsim-e/read",
         device: "mqsim-e",
@@ -162,6 +175,8 @@ const LOADS: [Load; 10] = [
     },
     HOURS_OLD,
     NO_ERRORS,
+    PBLK,
+    Load { name: "tiny-pblk/mixed-rail", scheme: "rail", ..PBLK },
 ];
 
 /// The loads that drive the tournaments alone: with random deadlines, and with the same deadline in

@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 use tailcut_report::text::Grid;
 
 /// Rounds of a comparison unless the user says otherwise.
-const ROUNDS: u32 = 5;
+const ROUNDS: u32 = 2;
 
 /// A benchmark's runs.
 #[derive(Debug, Serialize)]
@@ -55,23 +55,35 @@ pub(super) fn repeat(args: &BenchArgs, names: &[&str], terminal: &Terminal) -> R
         other_digests: Vec::new(),
     };
     let mut all: Vec<Repeated> = names.iter().map(new).collect();
-    for round in 0..rounds {
+    let mut stopped = None;
+    'rounds: for round in 0..rounds {
         for benchmark in &mut all {
             for other in [round % 2 == 1, round % 2 == 0] {
                 let program = if other { args.against.as_deref() } else { Some(this.as_path()) };
-                if let Some(program) = program {
-                    benchmark.add(run(program, &benchmark.name, args.tiny)?, other);
+                let Some(program) = program else { continue };
+                match run(program, &benchmark.name, args.tiny) {
+                    Ok(line) => benchmark.add(line, other),
+                    // What is measured is shown.
+                    Err(e) if interrupted() => {
+                        stopped = Some(e);
+                        break 'rounds;
+                    }
+                    Err(e) => return Err(e),
                 }
             }
         }
         // As in `Terminal::text`: the results must be written even if standard error is closed.
         let _ = writeln!(std::io::stderr(), "round {} of {rounds} is done", round + 1);
     }
+    all.retain(|benchmark| benchmark.is_measured(args.against.is_some()));
     for benchmark in &mut all {
         benchmark.compare();
     }
     terminal.text(&table(&all, args.against.is_some()))?;
-    if args.json { Report::print(&all) } else { Ok(()) }
+    if args.json {
+        Report::print(&all)?;
+    }
+    stopped.map_or(Ok(()), Err)
 }
 
 /// Run one benchmark of a build.
@@ -106,6 +118,11 @@ impl Repeated {
         } else if self.digest != line.digest && !self.other_digests.contains(&line.digest) {
             self.other_digests.push(line.digest);
         }
+    }
+
+    /// Whether there is a run of this build, and of the other if they are `compared`.
+    fn is_measured(&self, compared: bool) -> bool {
+        !self.cpu_seconds.is_empty() && (!compared || !self.cpu_seconds_other.is_empty())
     }
 
     fn compare(&mut self) {

@@ -26,6 +26,16 @@ pub struct Scale {
     pub tiny: bool,
 }
 
+impl Scale {
+    fn requests(self, requests: u64) -> u64 {
+        if self.tiny { requests / 1000 } else { requests }
+    }
+}
+
+/// The job of the reads, and their number on an aged drive.
+pub const READS: &str = "randread,bs=4k,iodepth=32";
+const READ: u64 = 3_000_000;
+
 /// A drive of which a share of the host capacity is used.
 #[derive(Clone, Copy)]
 pub struct Target {
@@ -87,7 +97,7 @@ struct Case {
 
 impl Case {
     fn new(scale: Scale, target: Target, job: &str, requests: u64) -> Result<Case, CliError> {
-        let requests = if scale.tiny { requests / 1000 } else { requests };
+        let requests = scale.requests(requests);
         let config = target.config(scale)?;
         // Offsets are drawn independently, as by the simulators compared with.
         let text = format!("{job},size={}%,norandommap,number_ios={requests}", target.share);
@@ -162,30 +172,38 @@ pub fn requests(
     case.run(name, &mut device)
 }
 
-/// Age a drive, restore its aged state, and run requests on it: three benchmarks in one,
-/// named `[age, run, restore]`.
+/// The benchmarks of one aged drive.
+pub struct Names<'a> {
+    pub age: &'a str,
+    pub run: &'a str,
+    /// Restoring the aged state, if it is wanted.
+    pub restore: Option<&'a str>,
+    /// Reads of the drive as `run` leaves it, if they are wanted.
+    pub read: Option<&'a str>,
+}
+
+/// Age a drive, restore its aged state, run requests on it and read it: benchmarks in one.
 pub fn aged(
     scale: Scale,
     target: Target,
     job: &str,
     requests: u64,
-    [age, run, restore]: [&str; 3],
-    restored: bool,
+    names: &Names<'_>,
 ) -> Result<Vec<Line>, CliError> {
     let case = Case::new(scale, target, job, requests)?;
     let clock = Stopwatch::new();
     let (mut device, past) = case.aged()?;
     let report = past.report.clone().unwrap_or_default();
     let mut lines = vec![Line {
-        name: age.to_string(),
+        name: names.age.to_string(),
         programs_per_cpu_second: Some(report.programs as f64 / past.cpu_seconds.max(1e-9)),
         cpu_seconds: past.cpu_seconds,
         wall_seconds: clock.wall_seconds(),
         waf: Some(report.waf),
         ..Line::default()
     }];
-    let io = |e: std::io::Error| CliError::Failed(format!("{restore}: {e}"));
-    if restored {
+    if let Some(restore) = names.restore {
+        let io = |e: std::io::Error| CliError::Failed(format!("{restore}: {e}"));
         let fail = |e: tailcut_core::device::SnapshotError| CliError::Failed(format!("{restore}: {e}"));
         let mut file = tempfile::tempfile().map_err(io)?;
         let mut out = BufWriter::with_capacity(1 << 20, &mut file);
@@ -212,7 +230,12 @@ pub fn aged(
         device.save_aged(KEY, &report, &mut last).map_err(|e| CliError::Failed(e.to_string()))?;
         lines[0].digest = format!("{:016x}", u64::from_le_bytes(last.0));
     }
-    lines.push(case.run(run, &mut device)?);
+    lines.push(case.run(names.run, &mut device)?);
+    if let Some(read) = names.read {
+        let text = format!("{READS},size={}%,norandommap,number_ios={}", target.share, scale.requests(READ));
+        let workload = WorkloadSpec::parse(&text, |_| None, &TraceReplay::default())?;
+        lines.push(Case { workload, ..case }.run(read, &mut device)?);
+    }
     Ok(lines)
 }
 
