@@ -84,6 +84,20 @@ pub struct GeometryConfig {
     /// - Read by: the dies (`flash::plane_reads`)
     #[serde(default)]
     pub plane_reads: PlaneReading,
+    /// Whether the busy unit has a second page register for programs. ONFI calls this a cache program (15h).
+    ///
+    /// While the array programs, the busy unit takes the next program of its queues and transfers its data; at the end
+    /// of the first it begins the next at once. It takes a program only if the schedule would serve that one now, so
+    /// that no read or erase is overtaken, and only while no operation is suspended there. Programs of a block keep
+    /// their order. A program that has the register is the next in the array, also if a read arrives meanwhile: the
+    /// read then waits for both programs. Only while it still waits for the channel does a read with channel priority
+    /// take its place. Copybacks do not use the register.
+    ///
+    /// - Range: `true` excludes suspended programs (`policy.suspend_program`), whose data the register would keep, and
+    ///   `ftl.kind = "pblk"`, which sends a LUN one program at a time
+    /// - Read by: the dies (`flash::cache`)
+    #[serde(default)]
+    pub cache_program: bool,
 }
 
 impl GeometryConfig {

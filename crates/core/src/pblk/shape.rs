@@ -486,6 +486,10 @@ fn check(c: &DeviceConfig) -> Result<(), ConfigProblem> {
         );
     }
     g.check_plane_reads()?;
+    if g.cache_program {
+        let problem = "true, but pblk sends a LUN one program at a time (ftl.kind): leave it out";
+        return refuse("geometry.cache_program", problem);
+    }
     c.pblk.check()?;
     c.ecc.check_codeword(SECTOR, g.page)?;
     c.host.check_transfer(SECTOR)?;
