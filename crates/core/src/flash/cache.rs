@@ -82,7 +82,8 @@ impl<O: Observer> Flash<O> {
         self.overtake_cached(unit, kind.only());
         if self.fixed.joins.gathers(kind) {
             // Others of the same event may join it.
-            let may_begin = self.next_to_cache(unit, &mut self.state.schedule.clone()).is_some();
+            let open = self.state.units[unit.index()].gates.open().has(kind);
+            let may_begin = open && self.next_to_cache(unit, &mut self.state.schedule.clone()).is_some();
             return may_begin && !std::mem::replace(&mut self.state.units[unit.index()].gathering, true);
         }
         self.fill_cache(unit);

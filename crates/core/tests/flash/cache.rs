@@ -164,3 +164,24 @@ fn a_program_over_a_suspended_erase_runs_alone() {
     stage.play();
     assert!(stage[a].cached.is_empty() && stage[b].cached.is_empty());
 }
+
+/// A queue of N programs with a transfer L and an array time P. Alone each takes L + P. Loaded beside one another they
+/// take L + N·P if the array is the slower of the two, and N·L + P if the channel is.
+#[test]
+fn a_queue_of_programs_takes_the_slower_of_channel_and_array() {
+    const N: u64 = 20;
+    for rate in [1_000_000_000, 100_000_000, 20_000_000, 4_000_000, u64::MAX] {
+        let ends = [true, false].map(|cache_program| {
+            let mut parts = Parts { cache_program, ..Parts::new() };
+            parts.channel.rate = rate;
+            let load = COMMAND + parts.timing().transfer_codewords_ns(CODEWORDS);
+            let mut stage = Stage::new(&parts);
+            let last = (0..N as u32).map(|i| stage.ask(0, on(0, 2 * i, program(0)))).last();
+            stage.play();
+            (stage[last.expect("some")].end(), load)
+        });
+        let load = ends[0].1;
+        let cached = if load > PROGRAM { N * load + PROGRAM } else { load + N * PROGRAM };
+        assert_eq!(ends.map(|end| end.0), [cached, N * (load + PROGRAM)], "at {rate} bytes/s");
+    }
+}
