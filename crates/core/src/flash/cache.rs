@@ -71,6 +71,7 @@ impl<O: Observer> Flash<O> {
     }
 
     /// The data of the program that holds a unit are in.
+    #[inline(never)]
     pub(super) fn data_are_in(&mut self, unit: BusyUnit) {
         self.state.units[unit.index()].awaited = false;
         self.fill_cache(unit);
@@ -78,6 +79,7 @@ impl<O: Observer> Flash<O> {
 
     /// An operation is queued at a unit that has an operation in its array. Returns whether the unit is to begin what
     /// it has gathered at the end of the event.
+    #[inline(never)]
     pub(super) fn arrives_behind(&mut self, unit: BusyUnit, kind: Occupant) -> bool {
         self.overtake_cached(unit, kind.only());
         if self.fixed.joins.gathers(kind) {
@@ -98,6 +100,7 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Give the cache register of a unit to the next program, if it is free and a program is next.
+    #[inline(never)]
     pub(super) fn fill_cache(&mut self, unit: BusyUnit) {
         if !self.fixed.cache_program {
             return;
@@ -179,6 +182,7 @@ impl<O: Observer> Flash<O> {
 
     /// The program that holds a unit has ended: let the one in the cache register hold it. Returns whether there is
     /// one.
+    #[inline(never)]
     pub(super) fn promote(&mut self, unit: BusyUnit) -> bool {
         let Some(&cached) = self.cached(unit) else { return false };
         let Cached { op: id, loaded, met_collection } = cached;
