@@ -33,6 +33,14 @@ Overrides = TypedDict(
         # independent multi-plane reads, or independent word line reads. Queued reads begin as the schedule serves
         # them: none overtakes a program or an erase that goes before it.
         "geometry.plane_reads": Literal["together", "independent"],
+        # Whether the busy unit has a second page register for programs (ONFI: program page cache, 15h). While the
+        # array programs, the unit takes the next program of its queues and transfers its data; when the array is done,
+        # it begins that program at once. It takes a program only if the schedule would serve it now, so that it
+        # overtakes no read or erase, and only while nothing is suspended on the unit. Programs of a block keep their
+        # order. A program that has the register runs next: a read that comes later waits for both programs. Only while
+        # the program still waits for the channel does a read with channel priority take its place. Copybacks do not
+        # use the register.
+        "geometry.cache_program": bool,
         # Sense time by page type (tR): one value for SLC, two for MLC, three for TLC. Page `p` of a block has type `p
         # mod` the number of values.
         "timing.read": Sequence[str],
@@ -303,7 +311,8 @@ Overrides = TypedDict(
         # The same over the boundaries that the page types tell apart, of which `timing.read` has one for each.
         "errors.shift_boundary_spread": float,
         # Blocks of each plane that are the region. The host cannot use their capacity. Each has the pages of a block
-        # divided by the page types of `timing.read`.
+        # divided by the page types of `timing.read`. With 0 there is no region, whatever the other keys of the table
+        # say.
         "slc.blocks": int,
         # Sense time of a page of the region.
         "slc.read": Quantity,

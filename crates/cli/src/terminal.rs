@@ -5,7 +5,7 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
 use std::sync::LazyLock;
-use tailcut_report::text::set_page;
+use tailcut_report::text::{set_page, wrapped_to};
 use tailcut_workload::Interrupt;
 
 /// Raised by Ctrl-C. It is static because a signal handler has no other state.
@@ -54,7 +54,19 @@ pub fn error(text: &str) {
 /// `NO_COLOR`. A failure is ignored: there is no other place to say it.
 fn marked(word: &str, colour: AnsiColor, text: &str) {
     let style = Style::new().fg_color(Some(colour.into())).bold();
+    let width = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
+    let text = fitted(word, text, width);
     let _ = writeln!(anstream::stderr(), "{style}{word}:{style:#} {text}");
+}
+
+/// A text behind a word and a colon, in lines of at most `width` columns. A pipe or a file gets its lines whole.
+fn fitted(word: &str, text: &str, width: Option<usize>) -> String {
+    let Some(width) = width.filter(|&width| width > 0) else { return text.to_string() };
+    let begins = format!("{word}: ");
+    let all = format!("{begins}{text}");
+    let lines: String = all.split_inclusive('\n').map(|line| wrapped_to(line, 2, width)).collect();
+    // The word is no place for a break if the text has one.
+    lines.strip_prefix(&begins).map_or(text, |rest| rest).to_string()
 }
 
 /// From now on tables are as wide as the terminal. Without a terminal `COLUMNS` says how wide they are, if it is set.
@@ -121,4 +133,23 @@ pub fn interrupted() -> bool {
 /// The interrupt that Ctrl-C raises, for readers of traces.
 pub fn interrupt() -> Interrupt {
     STOP.clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fitted;
+
+    #[test]
+    fn warnings_fit_the_terminal() {
+        let text = "the drive does not keep up with the arrivals: they come at 120k a second";
+        let wide = fitted("warning", text, Some(40));
+        assert_eq!(wide, "the drive does not keep up\n  with the arrivals: they come at 120k a\n  second");
+        assert!(format!("warning: {wide}").lines().all(|line| line.chars().count() <= 40));
+        assert_eq!(fitted("warning", text, None), text);
+        assert_eq!(fitted("warning", text, Some(0)), text);
+        // A word that fits no line stays whole, and lines of the text stay lines.
+        let path = "/a/path/that/is/longer/than/any/line/of/it";
+        assert_eq!(fitted("error", path, Some(20)), path);
+        assert_eq!(fitted("error", "one\ntwo words", Some(8)), "one\ntwo\n  words");
+    }
 }

@@ -77,54 +77,60 @@ pub fn device_entries() -> Result<Vec<DeviceEntry>, ConfigError> {
 
 /// The text of `tailcut show devices`.
 pub fn devices_text() -> Result<String, ConfigError> {
-    let header = ["name", "raw", "host", "ch×chip×die×plane×block×page", "tR", "tPROG", "tBERS", "channel"];
     let entries = device_entries()?;
-    let rows: Vec<Vec<String>> = entries
-        .iter()
-        .map(|d| {
-            vec![
-                d.name.clone(),
-                human_bytes(d.raw_bytes),
-                human_bytes(d.host_bytes),
-                d.geometry.clone(),
-                shown_range(d.read),
-                shown_range(d.program),
-                human_time(d.erase),
-                human_rate(d.channel_rate),
-            ]
-        })
-        .collect();
-    let names = entries.iter().map(|d| vec![d.name.clone(), d.description.clone()]);
-    let names: Vec<Vec<String>> = names.collect();
-    let table = text_table(&header, &rows, &[1, 2]);
-    Ok(format!("{table}\n{}", text_table(&["name", "description"], &names, &[])))
+    let rows = |row: fn(&DeviceEntry) -> Vec<String>| entries.iter().map(row).collect::<Vec<_>>();
+    let sizes = rows(|d| {
+        vec![d.name.clone(), human_bytes(d.raw_bytes), human_bytes(d.host_bytes), d.geometry.clone()]
+    });
+    let times = rows(|d| {
+        let times = [shown_range(d.read), shown_range(d.program), human_time(d.erase)];
+        [d.name.clone()].into_iter().chain(times).chain([human_rate(d.channel_rate)]).collect()
+    });
+    let sizes = text_table(&["name", "raw", "host", "ch×chip×die×plane×block×page"], &sizes, &[1, 2]);
+    let times = text_table(&["name", "tR", "tPROG", "tBERS", "channel"], &times, &[]);
+    let described = entries.iter().map(|d| (d.name.as_str(), d.description.as_str(), &[][..]));
+    Ok(format!("{sizes}\n{times}\n{}", list("description", described)))
 }
 
-/// The width of the list of schemes, in columns.
+/// The width of all lists, in columns.
 const WIDTH: usize = 80;
+
+/// A list of names, each with a text beside it and lines below that.
+fn list<'a>(what: &str, entries: impl Iterator<Item = (&'a str, &'a str, &'a [String])> + Clone) -> String {
+    let wide = entries.clone().map(|(name, ..)| name.len()).max().unwrap_or(0);
+    let mut text = format!("{:wide$}  {what}\n", "name");
+    for (mut name, described, below) in entries {
+        for line in wrapped(described, WIDTH - wide - 2) {
+            text.push_str(&format!("{name:wide$}  {line}\n"));
+            name = "";
+        }
+        for below in below {
+            let mut indent = 4;
+            for line in wrapped(below, WIDTH - wide - 6) {
+                text.push_str(&format!("{:wide$}{:indent$}{line}\n", "", ""));
+                indent = 6;
+            }
+        }
+    }
+    text
+}
 
 /// The text of `tailcut show schemes`: what each does, and below it what it sets.
 pub fn schemes_text() -> Result<String, ConfigError> {
     let schemes = scheme_presets()?;
-    let wide = schemes.iter().map(|s| s.name.len()).max().unwrap_or(0);
-    let mut text = format!("{:wide$}  description, and what it sets\n", "name");
-    for scheme in schemes {
-        let mut name = scheme.name;
-        for line in wrapped(&scheme.description, WIDTH - wide - 2) {
-            text.push_str(&format!("{name:wide$}  {line}\n"));
-            name = "";
-        }
-        let none = ["nothing".to_string()];
+    let none = ["nothing".to_string()];
+    let entries = schemes.iter().map(|scheme| {
         let sets = if scheme.sets.is_empty() { &none[..] } else { &scheme.sets };
-        sets.iter().for_each(|set| text.push_str(&format!("{:wide$}    {set}\n", "")));
-    }
-    Ok(text)
+        (scheme.name, scheme.description.as_str(), sets)
+    });
+    Ok(list("description, and what it sets", entries))
 }
 
 /// The text of `tailcut show workloads`.
 pub fn workloads_text() -> Result<String, ConfigError> {
-    let rows = workload_presets()?.into_iter().map(|w| vec![w.name.to_string(), w.description, w.job]);
-    Ok(text_table(&["name", "description", "job"], &rows.collect::<Vec<_>>(), &[]))
+    let jobs: Vec<_> = workload_presets()?.into_iter().map(|w| (w.name, w.description, [w.job])).collect();
+    let entries = jobs.iter().map(|(name, description, job)| (*name, description.as_str(), &job[..]));
+    Ok(list("description, and the job", entries))
 }
 
 /// The text of `tailcut show policies`: each family, and the first line of each member's

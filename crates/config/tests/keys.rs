@@ -71,7 +71,7 @@ const NOWHERE: &[(&str, &str, &str)] = &[
 ];
 
 /// The keys that a device may leave out.
-const OPTIONAL: [&str; 18] = [
+const OPTIONAL: [&str; 19] = [
     "base",
     "ecc.engines",
     "ftl.user_capacity",
@@ -79,6 +79,7 @@ const OPTIONAL: [&str; 18] = [
     "ftl.over_provisioning_of_user",
     "ftl.bad_blocks",
     "geometry.plane_reads",
+    "geometry.cache_program",
     "ftl.kind",
     "ftl.rated_cycles",
     "host.write_link_rate",

@@ -225,6 +225,11 @@ fn lists_for_people() {
     golden("devices.txt", &devices_text().expect("all presets are valid"));
     golden("schemes.txt", &schemes_text().expect("all schemes are valid"));
     golden("workloads.txt", &workloads_text().expect("all workloads are valid"));
+    for text in [devices_text(), schemes_text(), workloads_text()] {
+        let text = text.expect("it is valid");
+        let wide = text.lines().find(|line| line.chars().count() > 80);
+        assert_eq!(wide, None, "a line is wider than a terminal of 80 columns");
+    }
     let r = resolve("z-ssd", &["fifo"], &NONE, &["policy.flush.watermark.high=90%"]).expect("valid");
     golden("config.txt", &show_config(&r));
 }

@@ -12,9 +12,12 @@ use tailcut_units::{Cause, Command, Occupant, SimTime};
 pub enum Step {
     /// The operation gets its die.
     Granted,
-    /// The operation gives its die to an operation with channel priority, before its own command is
-    /// sent.
+    /// The operation gives its die, or its cache register, to an operation with channel priority, before its own
+    /// command is sent.
     Returned,
+    /// The program gets the cache register of its die, on which another program runs. It asks for the channel, and
+    /// [`Step::Granted`] follows when the other has ended, at the latest then with a `ChannelIn` step.
+    Cached,
     /// A program or erase runs together with operation `by`, on other planes of the die. The steps
     /// reported for `by` until it leaves the array apply to both.
     Joined,
@@ -74,8 +77,8 @@ pub struct StepEvent {
     pub step: Step,
     /// When the step begins.
     pub at: SimTime,
-    /// When the step ends; `at` for [`Step::Granted`], [`Step::Returned`], [`Step::Joined`] and
-    /// [`Step::Suspended`].
+    /// When the step ends; `at` for [`Step::Granted`], [`Step::Cached`], [`Step::Returned`],
+    /// [`Step::Joined`] and [`Step::Suspended`].
     pub until: SimTime,
 }
 

@@ -620,6 +620,9 @@ pub struct PeCycles {
 pub struct SlcUse {
     /// Mapping units programmed there for the host.
     pub host_units: u64,
+    /// Mapping units of padding programmed there.
+    #[serde(default)]
+    pub padding_units: u64,
     /// Mapping units that folds programmed into other blocks.
     pub folded_units: u64,
     /// Flash reads of folds.

@@ -28,7 +28,7 @@ pub fn wrapped(text: &str, indent: usize) -> String {
 }
 
 /// Breaks a line that is wider than `width` columns.
-pub(crate) fn wrapped_to(line: &str, indent: usize, width: usize) -> String {
+pub fn wrapped_to(line: &str, indent: usize, width: usize) -> String {
     if line.trim_end().chars().count() <= width {
         return line.to_string();
     }

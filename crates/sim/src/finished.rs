@@ -151,10 +151,10 @@ pub fn finished(
         let measured: Vec<Measured> = runs.into_iter().map(|r| r.outcome.measured).collect();
         let mut scheme = Scheme::over_runs(&each, &measured.iter().collect::<Vec<_>>());
         let written = measured[0].side(HostOp::Write).population.bytes();
-        let bytes = (capacity.raw - capacity.bad, plan.capacity);
+        let bytes = (capacity.raw - capacity.bad - capacity.slc, plan.capacity);
         let worn = spec.config.erase.as_ref().map(|erase| erase.worn_cycles);
         let rated = worn.or(spec.config.ftl.rated_cycles);
-        scheme.endurance = rated.and_then(|rated| Endurance::new(written, rated, scheme.waf, bytes));
+        scheme.endurance = rated.and_then(|rated| Endurance::new(written, rated, &scheme, bytes));
         all.summary.schemes.push(scheme);
         all.measured.push((spec.name.clone(), measured));
     }

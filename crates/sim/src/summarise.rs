@@ -112,6 +112,7 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
         pe_cycles: Some(PeCycles { mean, max: u64::from(max) }),
         slc: o.slc_wear.map(|(mean, max)| SlcUse {
             host_units: c.slc_programs,
+            padding_units: c.slc_pads,
             folded_units: c.programs_fold,
             fold_reads: c.fold_reads,
             erases: c.slc_erases * u64::from(o.blocks_per_extent),

@@ -342,6 +342,19 @@ fn reads_that_run_side_by_side_are_on_tracks_of_their_planes() {
 }
 
 #[test]
+fn a_cached_program_holds_its_die_behind_the_other() {
+    let of = |op, steps: [(Step, u64, u64); 3]| {
+        let op = Of(op, OpKind::Program, Occupant::UserProgram);
+        steps.map(|(step, at, until)| op.step(step, at, until))
+    };
+    let mut steps = of(1, [(Step::Granted, 0, 0), (Step::ChannelIn, 0, 20), (Step::Array, 20, 60)]).to_vec();
+    steps.extend(of(2, [(Step::Cached, 20, 20), (Step::ChannelIn, 50, 70), (Step::Granted, 60, 60)]));
+    steps.push(Of(2, OpKind::Program, Occupant::UserProgram).step(Step::Array, 70, 110));
+    let unit = lines(&timeline(&steps, 0, 1_000).0, "unit 0");
+    assert_eq!(unit[3..], ["user_program 60-110", "  command, data in 60-70", "  program 70-110"]);
+}
+
+#[test]
 fn a_stop_told_on_the_channel_begins_behind_it() {
     let program = Of(2, OpKind::Program, Occupant::UserProgram);
     let mut steps = vec![

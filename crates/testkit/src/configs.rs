@@ -49,6 +49,7 @@ pub fn small_drive() -> DeviceConfig {
             bad_blocks: 0.0,
             busy_unit: BusyKind::Die,
             plane_reads: PlaneReading::Together,
+            cache_program: false,
         },
         timing: TimingConfig {
             read: vec![Span(40_000), Span(60_000)],
@@ -281,6 +282,7 @@ pub fn cross_check_drive() -> DeviceConfig {
         bad_blocks: 0.0,
         busy_unit: BusyKind::Die,
         plane_reads: PlaneReading::Together,
+        cache_program: false,
     };
     c.timing.read = vec![Span(90_000)];
     c.timing.program = ProgramTiming { pulse: Span(60_000), verify: Span(10_000), pulses: vec![10] };

@@ -151,6 +151,7 @@ const CHANGES: &[Change] = &[
     ("geometry.bad_blocks", "'2%'", &[]),
     ("geometry.busy_unit", "'plane'", BLOCK),
     ("geometry.plane_reads", "'independent'", &[]),
+    ("geometry.cache_program", "true", &[]),
     ("timing.read", "['41us', '60us']", &[]),
     ("timing.program.pulse", "'71us'", &[]),
     ("timing.program.verify", "'11us'", &[]),

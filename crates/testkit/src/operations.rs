@@ -59,8 +59,22 @@ impl Operation {
 pub fn operations(steps: &[StepEvent]) -> Vec<Operation> {
     let mut all: Vec<Operation> = Vec::new();
     let mut current = std::collections::BTreeMap::new();
+    // By program in a cache register: its data in.
+    let mut cached = std::collections::BTreeMap::<u32, Vec<Stretch>>::new();
     for e in steps {
         let (at, until) = (e.at.0, e.until.0);
+        match e.step {
+            Step::Cached => {
+                cached.insert(e.op, Vec::new());
+                continue;
+            }
+            Step::Returned if cached.remove(&e.op).is_some() => continue,
+            Step::ChannelIn if cached.contains_key(&e.op) => {
+                cached.entry(e.op).or_default().push((at, until));
+                continue;
+            }
+            _ => {}
+        }
         if e.step == Step::Granted {
             current.insert(e.op, (all.len(), Step::Granted));
             all.push(Operation {
@@ -69,7 +83,7 @@ pub fn operations(steps: &[StepEvent]) -> Vec<Operation> {
                 channel: e.channel,
                 page: e.page,
                 granted: at,
-                inward: Vec::new(),
+                inward: cached.remove(&e.op).unwrap_or_default(),
                 array: Vec::new(),
                 outward: Vec::new(),
                 ahead: None,
@@ -86,7 +100,7 @@ pub fn operations(steps: &[StepEvent]) -> Vec<Operation> {
         let (index, last) = current.get_mut(&e.op).expect("an operation is granted first");
         let op = &mut all[*index];
         match e.step {
-            Step::Granted => unreachable!("handled above"),
+            Step::Granted | Step::Cached => unreachable!("handled above"),
             Step::Stopping => cut(&mut op.array, until),
             Step::Suspending | Step::Suspended if *last == Step::Array => cut(&mut op.array, at),
             Step::Suspending | Step::Suspended if *last == Step::Resuming => cut(&mut op.resuming, at),
@@ -96,7 +110,7 @@ pub fn operations(steps: &[StepEvent]) -> Vec<Operation> {
             _ => {}
         }
         match e.step {
-            Step::Granted | Step::Joined | Step::Stopping | Step::Decode => {}
+            Step::Granted | Step::Cached | Step::Joined | Step::Stopping | Step::Decode => {}
             Step::Returned => op.stays.clear(),
             Step::ChannelIn => op.inward.push((at, until)),
             Step::Array => op.array.push((at, until)),

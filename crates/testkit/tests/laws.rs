@@ -5,7 +5,7 @@
 //! runs: the same inputs give the same digest on any thread and with any delay of the caller;
 //! results do not depend on the start time; the capacity adds up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tailcut_core::address::BusyUnit;
 use tailcut_core::device::{Device, OpKind, Shape, Step, StepEvent};
 use tailcut_core::ftl::config::{CopyMode, ExtentKind};
@@ -86,6 +86,8 @@ impl Stay {
 struct Stack {
     /// The suspended ones, and on top the one that executes.
     stays: Vec<Stay>,
+    /// The program in the cache register.
+    cached: Option<Stay>,
     /// Where reads run by plane: the reads that have planes, each with its own as a mask.
     reads: Vec<(u32, Stack)>,
 }
@@ -100,6 +102,43 @@ impl Stack {
         match below.may_be_interrupted_by(e.occupant) {
             true => Ok(()),
             false => Err(format!("{:?} is suspended for it", below.occupant)),
+        }
+    }
+
+    /// Check a step of a program in the cache register, and apply it; `None`: it is none.
+    fn cached(&mut self, e: &StepEvent) -> Option<Result<(), String>> {
+        let at = e.at.0;
+        if e.step == Step::Cached {
+            let programs = |s: &&Stay| is_program(s.occupant) && s.last == Step::Array && s.until > at;
+            let begun = self.stays.last().filter(programs).is_some_and(|s| s.until - s.planned <= at);
+            let fits = begun && self.stays.len() == 1 && self.cached.is_none();
+            self.cached = Some(Stay::new(e));
+            return Some(if fits {
+                Ok(())
+            } else {
+                Err("its unit programs nothing, or has one cached".into())
+            });
+        }
+        let of = if e.step == Step::Joined { e.by } else { e.op };
+        let cached = self.cached.as_mut().filter(|cached| cached.op == of)?;
+        match e.step {
+            Step::Granted => {
+                let mut stay = self.cached.take()?;
+                stay.until = stay.until.max(at);
+                let fits = self.may_begin(e);
+                self.stays.push(stay);
+                Some(fits)
+            }
+            Step::Returned => {
+                let waited = self.cached.take()?.last == Step::Granted;
+                Some(if waited { Ok(()) } else { Err("it is loaded".into()) })
+            }
+            Step::ChannelIn => {
+                (cached.last, cached.until) = (Step::ChannelIn, e.until.0);
+                Some(Ok(()))
+            }
+            Step::Joined if cached.last == Step::ChannelIn => Some(Ok(())),
+            _ => Some(Err("it is in the cache register".into())),
         }
     }
 
@@ -121,7 +160,7 @@ impl Stack {
         if self.reads.iter().any(|(planes, _)| planes & e.planes != 0) {
             return Err("a plane has two reads".into());
         }
-        self.reads.push((e.planes, Stack { stays: vec![Stay::new(e)], reads: Vec::new() }));
+        self.reads.push((e.planes, Stack { stays: vec![Stay::new(e)], ..Stack::default() }));
         Ok(())
     }
 
@@ -136,6 +175,9 @@ impl Stack {
         let leaves = |stay: &Stay| stay.is_over(at) && (stay.op != e.op || e.step == Step::Granted);
         if self.stays.last().is_some_and(leaves) {
             self.stays.pop();
+        }
+        if let Some(fits) = self.cached(e) {
+            return fits;
         }
         if e.step == Step::Joined {
             let head = self.stays.last().filter(|s| s.op == e.by && s.last == Step::ChannelIn);
@@ -161,7 +203,9 @@ impl Stack {
         let on_time = at == stay.until;
         let early = at <= stay.until;
         let order = match e.step {
-            Step::Granted | Step::Returned | Step::Joined | Step::Decode => unreachable!("handled above"),
+            Step::Granted | Step::Cached | Step::Returned | Step::Joined | Step::Decode => {
+                unreachable!("handled above")
+            }
             Step::ChannelIn if copyback && last == Step::Array => stay.passes == 1,
             Step::ChannelIn => {
                 last == Step::Granted || (matches!(last, Step::Suspended | Step::Resuming) && again)
@@ -243,6 +287,8 @@ impl Stack {
 #[test]
 fn one_operation_a_unit_one_transfer_a_channel_steps_in_order() {
     let (mut deepest, mut beside) = (0, 0);
+    // Programs loaded beside another: all, with parity, in a drive with an SLC region.
+    let mut cached = [0; 3];
     for case in cases(0, 600) {
         // Run further seeds until a read interrupted a program that interrupted an erase.
         if case.seed >= 60 && deepest == 3 {
@@ -267,9 +313,15 @@ fn one_operation_a_unit_one_transfer_a_channel_steps_in_order() {
             fits.unwrap_or_else(|why| panic!("seed {seed}: {e:?}: {why}"));
             deepest = deepest.max(unit.stays.len() + usize::from(!unit.reads.is_empty()));
             beside = beside.max(unit.reads.len());
+            if e.step == Step::Cached {
+                let parity = case.config.policy.redundancy.name() != "none";
+                let of = [true, parity, case.config.slc.is_some()];
+                cached.iter_mut().zip(of).for_each(|(n, of)| *n += u32::from(of));
+            }
         }
     }
     assert!(beside > 2, "no drive reads by plane");
+    assert!(cached.iter().all(|&n| n > 100), "{cached:?} programs are loaded beside another");
     assert_eq!(deepest, 3, "no read interrupted a program that interrupted an erase");
 }
 
@@ -332,15 +384,22 @@ fn channel_time_and_operations_are_conserved() {
         let mut busy = [0; Occupant::COUNT];
         let mut granted = [0u64; Occupant::COUNT];
         let mut programs = 0;
-        let mut suspended = std::collections::BTreeSet::new();
+        let (mut suspended, mut cached) = (BTreeSet::new(), BTreeSet::new());
         for e in device.observer() {
             let o = e.occupant as usize;
             match e.step {
-                Step::Granted => {
+                Step::Cached => {
                     granted[o] += 1;
+                    cached.insert(e.op);
+                }
+                Step::Granted => {
+                    granted[o] += u64::from(!cached.remove(&e.op));
                     suspended.remove(&e.op);
                 }
-                Step::Returned => granted[o] -= 1,
+                Step::Returned => {
+                    granted[o] -= 1;
+                    cached.remove(&e.op);
+                }
                 Step::Joined => {
                     granted[o] += 1;
                     programs += u64::from(is_program(e.occupant));

@@ -6,7 +6,7 @@
 //! the flash alone (`flash` of `core`); behind each occupant, in `causes`.
 
 use tailcut_core::device::config::DeviceConfig;
-use tailcut_core::device::{Shape, StepEvent};
+use tailcut_core::device::{Device, Shape, StepEvent};
 use tailcut_core::ftl::config::{ExtentKind, FtlKind};
 use tailcut_core::nand::config::{BusyKind, PlaneReading};
 use tailcut_core::pblk;
@@ -252,4 +252,26 @@ fn what_does_not_fit_reads_by_plane_is_refused() {
     for (i, (key, change)) in cases.iter().enumerate() {
         assert_eq!(refused(change).as_deref(), Some(*key), "case {i}");
     }
+}
+
+#[test]
+fn what_does_not_fit_a_cache_program_is_refused_with_both_keys() {
+    let mut c = small_drive();
+    c.geometry.cache_program = true;
+    c.policy.schedule = schedule::ScheduleConfig::ReadPriority(Default::default());
+    assert!(Device::new(&c, 1, ()).is_ok());
+    let members = suspend_program::SuspendProgramConfig::MEMBERS;
+    for name in members.iter().filter(|&&name| name != "never") {
+        let name = toml::Value::String(name.to_string());
+        c.policy.suspend_program = name.clone().try_into().expect("a member");
+        let problem = Device::new(&c, 1, ()).err().unwrap_or_else(|| panic!("{name}: it is accepted"));
+        assert_eq!(problem.key, "policy.suspend_program");
+        assert!(problem.problem.contains("with geometry.cache_program"), "{problem}");
+    }
+    let mut c = small_drive();
+    (c.ftl.kind, c.pblk.ring, c.geometry.pages) = (FtlKind::Pblk, Some(256), 64);
+    assert!(pblk::Pblk::new(&c, 1, ()).is_ok());
+    c.geometry.cache_program = true;
+    let problem = pblk::Pblk::new(&c, 1, ()).err().expect("one program at a time");
+    assert!(problem.key == "geometry.cache_program" && problem.problem.contains("ftl.kind"), "{problem}");
 }

@@ -147,6 +147,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             planes: shape.layout.planes,
             unit_planes: shape.unit_planes(),
             plane_reads: shape.planes_read > 1,
+            cache_program: config.geometry.cache_program,
             blocks: shape.new_blocks(),
             faults: shape.faults.clone(),
             eraser: shape.eraser.clone(),

@@ -104,6 +104,7 @@ impl State {
     fn slc_row_programmed(&mut self, layout: &Layout, rule: FoldRule, extent: Extent, host: u32) {
         let Some(lane) = layout.slc_lane_of(extent) else { return };
         self.counters.slc_programs += u64::from(host);
+        self.counters.slc_pads += u64::from(layout.units_per_row - host);
         if self.extents.slc_row_programmed(extent)
             && self.slc.region.of_mut(lane).rows_programmed(layout, extent)
         {

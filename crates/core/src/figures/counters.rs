@@ -20,6 +20,8 @@ pub struct Counters {
     pub programs_fold: u64,
     /// Mapping units programmed for the host in the SLC region. `programs_user` contains them.
     pub slc_programs: u64,
+    /// Mapping units of padding programmed there. `programs_pad` contains them.
+    pub slc_pads: u64,
     /// Extents of the SLC region erased.
     pub slc_erases: u64,
     /// Mapping units of rows whose program has failed, padding included.

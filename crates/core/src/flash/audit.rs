@@ -74,10 +74,12 @@ impl<O: Observer> Flash<O> {
                     let unit = s.ops[id].cmd.unit;
                     let reads = self.fixed.plane_reads && u.phase == Phase::Reading;
                     let waits = |read: &PlaneRead| read.op == id && read.stage == Stage::Channel;
+                    let cached = self.cached(unit).filter(|cached| cached.waits()).map_or(NONE, |c| c.op);
                     law!(
                         u.phase == Phase::Channel
                             && (u.holder == id || self.joined_with(u.holder).contains(&id))
-                            || reads && s.plane_reads.each(unit, u.reading).any(waits),
+                            || reads && s.plane_reads.each(unit, u.reading).any(waits)
+                            || cached == id,
                         "operation {id} waits for channel {number} without its die"
                     );
                 }
@@ -147,6 +149,14 @@ impl<O: Observer> Flash<O> {
         if u.phase == Phase::Reading {
             for read in s.plane_reads.each(number, u.reading).filter(|read| read.stage == Stage::Array) {
                 places.put(read.op, "is sensed on its planes")?;
+            }
+        }
+        if let Some(cached) = self.cached(number) {
+            if !cached.waits() {
+                places.put(cached.op, "is in a cache register")?;
+            }
+            for id in self.joined_with(cached.op) {
+                places.put(id, "is in a cache register with another")?;
             }
         }
         for run in u.suspended() {
@@ -249,7 +259,9 @@ impl<O: Observer> Flash<O> {
         let waiting = u.queues.waiting();
         let channel = &s.channels[u.channel as usize];
         law!(
-            !u.awaited || matches!(u.phase, Phase::Out | Phase::Reading),
+            !u.awaited
+                || matches!(u.phase, Phase::Out | Phase::Reading)
+                || self.fixed.cache_program && u.phase == Phase::Array,
             "unit {number} in phase {:?} is awaited",
             u.phase
         );
@@ -258,6 +270,7 @@ impl<O: Observer> Flash<O> {
             "unit {number} in phase {:?} has reads on planes",
             u.phase
         );
+        self.audit_cache(number)?;
         match u.phase {
             Phase::Reading => {
                 law!(!timer, "unit {number} has a timer while it reads");
@@ -275,6 +288,10 @@ impl<O: Observer> Flash<O> {
             }
             Phase::Array | Phase::Stopping | Phase::Suspending | Phase::Resuming => {
                 law!(timer, "unit {number} is in phase {:?} without a timer", u.phase);
+                law!(
+                    !u.awaited || channel.awaited && channel.out == number.0,
+                    "data of unit {number} come in, and its channel does not tell when: {channel:?}"
+                );
             }
             Phase::Channel => {
                 law!(!timer, "unit {number} waits for its channel with a timer");

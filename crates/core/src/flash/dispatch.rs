@@ -112,6 +112,8 @@ impl<O: Observer> Flash<O> {
             self.overtake(unit, kind);
         } else if u.phase == Phase::Reading {
             self.arrives_beside(unit, OpId(id));
+        } else if self.fixed.cache_program && u.phase == Phase::Array && self.arrives_behind(unit, kind) {
+            result = Submitted::Gathers;
         }
         let gates = &self.state.units[unit.index()].gates;
         if gates.programs_closed > 0 && Occupants::HOST_PROGRAMS.has(kind) {
@@ -128,6 +130,8 @@ impl<O: Observer> Flash<O> {
         u.gathering = false;
         if u.phase == Phase::Idle {
             self.dispatch(unit);
+        } else {
+            self.fill_cache(unit);
         }
     }
 
@@ -145,16 +149,27 @@ impl<O: Observer> Flash<O> {
             return;
         }
         debug_assert!(!op.along, "a read that was sensed with another has asked for its channel");
-        let (number, queue) = (op.channel, self.fixed.grants.queue(op));
-        let channel = &mut s.channels[number as usize];
-        let spent = channel.spent(now);
-        channel.remove(queue, &mut s.ops, id);
         let u = &mut s.units[unit.index()];
         u.account.count_to(account::IDLE, now);
-        u.phase = Phase::Idle;
         u.holder = NONE;
         // The operations that joined the holder return to their places too.
         u.joined = 0;
+        self.return_to_queue(OpId(id));
+        self.state.units[unit.index()].phase = Phase::Idle;
+        self.observe(id, Step::Returned, now);
+        self.dispatch(unit);
+    }
+
+    /// Take an operation that waits for its channel with its first command from there, and return it and those that
+    /// joined it to their places in the queues of their unit, whose account is settled.
+    pub(super) fn return_to_queue(&mut self, OpId(id): OpId) {
+        let s = &mut self.state;
+        let op = &s.ops[id];
+        let (number, queue) = (op.channel, self.fixed.grants.queue(op));
+        let (unit, kind) = (op.cmd.unit, op.cmd.occupant);
+        let channel = &mut s.channels[number as usize];
+        let spent = channel.spent(s.now);
+        channel.remove(queue, &mut s.ops, id);
         let mut at = id;
         while at != NONE {
             let s = &mut self.state;
@@ -172,8 +187,6 @@ impl<O: Observer> Flash<O> {
             self.observe_queue(at, QueueStep::Returns);
             at = next;
         }
-        self.observe(id, Step::Returned, now);
-        self.dispatch(unit);
     }
 
     /// Whether an operation that arrives at an idle unit may begin without queueing.
@@ -224,6 +237,7 @@ impl<O: Observer> Flash<O> {
             match self.state.units[unit.index()].phase {
                 Phase::Idle => self.dispatch(unit),
                 Phase::Reading => self.begin_beside(unit),
+                Phase::Array => self.fill_cache(unit),
                 _ => {}
             }
         }
@@ -325,13 +339,16 @@ impl<O: Observer> Flash<O> {
         self.request_channel(id);
     }
 
-    /// Release a unit, or planes of it, whose data are out.
+    /// Release a unit, or planes of it, whose data are out. The data of a program may be in instead.
     #[inline]
     pub(super) fn release_from_channel(&mut self, unit: BusyUnit) {
-        if self.state.units[unit.index()].phase == Phase::Reading {
-            self.release_planes(unit);
-        } else {
-            self.release_unit(unit);
+        match self.state.units[unit.index()].phase {
+            Phase::Out => self.release_unit(unit),
+            Phase::Reading => self.release_planes(unit),
+            phase => {
+                debug_assert_eq!(phase, Phase::Array, "the data of a program are in");
+                self.data_are_in(unit);
+            }
         }
     }
 
@@ -365,5 +382,6 @@ impl<O: Observer> Flash<O> {
         self.leave_queue(unit, kind, id);
         self.make_whole(id);
         self.read_left(unit, kind);
+        self.fill_cache(unit);
     }
 }

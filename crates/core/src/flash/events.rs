@@ -305,7 +305,9 @@ impl<O: Observer> Flash<O> {
                 at = self.state.ops[at].joined;
             }
         }
-        self.release_unit(unit);
+        if !(self.fixed.cache_program && self.promote(unit)) {
+            self.release_unit(unit);
+        }
         Fact::Ended(OpId(id))
     }
 

@@ -52,6 +52,10 @@ impl<O: Observer> Flash<O> {
                 self.overtake_reads(unit, wanted);
                 self.begin_beside(unit);
             }
+            Phase::Array if self.fixed.cache_program => {
+                self.interrupt_if_awaited(unit);
+                self.serve_behind(unit);
+            }
             _ => self.interrupt_if_awaited(unit),
         }
     }
@@ -71,6 +75,7 @@ impl<O: Observer> Flash<O> {
     pub fn close_to_programs(&mut self, unit: BusyUnit) {
         self.state.units[unit.index()].gates.programs_closed += 1;
         self.begin_beside(unit);
+        self.fill_cache(unit);
     }
 
     /// Open a unit to host programs for one collection that closed it.
@@ -105,6 +110,7 @@ impl<O: Observer> Flash<O> {
         let n = &mut self.state.units[unit.index()].gates.urgent;
         *n = if urgent { *n + 1 } else { *n - 1 };
         self.begin_beside(unit);
+        self.fill_cache(unit);
     }
 
     /// Set when the oldest host write that waits for room in the write buffer arrived;

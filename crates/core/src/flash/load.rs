@@ -33,16 +33,15 @@ impl<O: Observer> Flash<O> {
             || BusyUnit::each(units).any(|u| self.host_load(u).ops > self.programs_in_array(u))
     }
 
-    /// Host programs in the array of a unit: none, one, or those that were joined.
+    /// Host programs in the array of a unit, or loaded: none, one, or those that were joined.
     fn programs_in_array(&self, unit: BusyUnit) -> u32 {
         let s = &self.state;
         let u = &s.units[unit.index()];
         let programs = |id: u32| Occupants::HOST_PROGRAMS.has(s.ops[id].cmd.occupant);
-        if u.phase == Phase::Array && programs(u.holder) {
-            join::joined(&s.ops, u.holder).count() as u32
-        } else {
-            0
-        }
+        let held = Some(u.holder).filter(|_| u.phase == Phase::Array);
+        let loaded = self.cached(unit).filter(|cached| !cached.waits()).map(|cached| cached.op);
+        let in_registers = held.into_iter().chain(loaded).filter(|&id| programs(id));
+        in_registers.map(|id| join::joined(&s.ops, id).count() as u32).sum()
     }
 
     /// The kinds of work queued at a unit.
@@ -145,6 +144,13 @@ impl<O: Observer> Flash<O> {
                 u.account.met_collection_by(&head.seen, s.now)
             };
             if (u.queues.waiting() & kinds).iter().any(first_met) {
+                return true;
+            }
+            if self.cached(number).is_some_and(|cached| {
+                let behind = Occupants::COLLECTION.has(s.ops[u.holder].cmd.occupant) && cached.loaded < s.now;
+                let met = cached.met_collection || cached.waits() && met_on_channel(OpId(cached.op));
+                kinds.has(s.ops[cached.op].cmd.occupant) && (met || behind)
+            }) {
                 return true;
             }
             match u.phase {

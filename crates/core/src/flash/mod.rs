@@ -16,6 +16,7 @@ mod account;
 mod ahead;
 mod attempts;
 mod audit;
+mod cache;
 mod channel;
 mod commands;
 mod counters;

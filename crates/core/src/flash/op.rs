@@ -250,7 +250,8 @@ pub struct Op {
     pub(super) arrived: u64,
     /// When it was queued at its die.
     pub entered: u64,
-    /// When the channel was granted for its last command.
+    /// When the channel was granted for its last command; later by what it then waited for an array program, if it was
+    /// loaded beside one.
     pub started: u64,
     /// Copy of the die's account, and later of the channel's, from when the operation began to
     /// wait.

@@ -91,6 +91,10 @@ pub fn check_suspension(
             let schedule = p.schedule.name();
             return refuse(format!("with policy.schedule `{schedule}`, which lets nothing be interrupted"));
         }
+        if key == "suspend_program" && config.geometry.cache_program {
+            let why = "with geometry.cache_program: the register that would keep the data of a suspended program takes those of the next one; leave one of the two out";
+            return refuse(why.into());
+        }
         if config.timing.program_erase != ProgramErase::Timed {
             let why = "with timing.program_erase other than `timed`: there are no phases to stop in";
             return refuse(why.into());

@@ -1,6 +1,7 @@
 //! The parts of the flash, and the setup from which it is made.
 
 use super::attempts::SenseState;
+use super::cache::Cached;
 use super::channel::{Channel, Grants};
 use super::commands::Commands;
 use super::counters::FlashCounters;
@@ -40,6 +41,9 @@ pub struct Setup {
     /// Whether reads on different planes of a busy unit, which is a die, run independently of each other. Reads then
     /// join nothing.
     pub plane_reads: bool,
+    /// Whether a busy unit loads the data of its next program while one is in its array. Programs are then not
+    /// suspended.
+    pub cache_program: bool,
     /// What the blocks remember.
     pub blocks: Blocks,
     /// What can fail, if anything can.
@@ -86,6 +90,11 @@ pub(super) struct Fixed {
     pub unit_planes: u32,
     /// Whether reads on different planes of a die run independently.
     pub plane_reads: bool,
+    /// Whether a die has a cache register for programs.
+    pub cache_program: bool,
+    /// Whether what a program does on its channel or in its array is not always the same: it may be loaded while
+    /// another is in the array, or take as long as its blocks say.
+    pub plans_programs: bool,
     /// The planes of a die, as a mask.
     pub all_planes: u32,
     pub suspend_program: SuspendProgramPolicy,
@@ -115,6 +124,8 @@ pub struct FlashState {
     pub(super) arrivals: u64,
     pub(super) units: Vec<Unit>,
     pub(super) plane_reads: PlaneReads,
+    /// By unit. Empty if there are no cache registers.
+    pub(super) caches: Vec<Cached>,
     pub(super) channels: Vec<Channel>,
     /// By channel.
     pub(super) decoders: Vec<Ecc>,
@@ -159,6 +170,7 @@ impl<O> Flash<O> {
             reads_close_channel: schedule.reads_close_channel(),
             collections_hold_programs: schedule.collections_hold_programs(),
             timing: setup.timing,
+            plans_programs: setup.cache_program || setup.slow_programs.is_some(),
             slow_programs: setup.slow_programs,
             suspend: setup.suspend,
             joins: setup.joins,
@@ -166,6 +178,7 @@ impl<O> Flash<O> {
             planes: setup.planes,
             unit_planes: setup.unit_planes,
             plane_reads: setup.plane_reads,
+            cache_program: setup.cache_program,
             all_planes: u32::MAX >> (32 - setup.planes),
             suspend_program: setup.suspend_program,
             faults: setup.faults,
@@ -179,6 +192,7 @@ impl<O> Flash<O> {
             arrivals: 0,
             units: (0..units).map(|u| Unit::new(u / (units / channels), queues.clone())).collect(),
             plane_reads: PlaneReads::new(if setup.plane_reads { planes } else { 0 }, setup.unit_planes),
+            caches: vec![Cached::NONE; if setup.cache_program { units as usize } else { 0 }],
             channels: vec![Channel::new(); channels as usize],
             decoders: vec![Ecc::new(&setup.ecc); channels as usize],
             schedule,

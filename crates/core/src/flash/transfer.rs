@@ -20,10 +20,11 @@ impl FlashState {
         op.ledger.charge_each(Cause::channel_wait(Occupant::ALL[0]), spent, seen);
         if channel::met_collection(spent, seen) {
             let u = &mut self.units[op.cmd.unit.index()];
-            if u.phase == Phase::Reading {
-                self.plane_reads.of(op.cmd.unit, op.cmd.planes).met_collection = true;
-            } else {
-                u.met_collection = true;
+            match u.phase {
+                Phase::Reading => self.plane_reads.of(op.cmd.unit, op.cmd.planes).met_collection = true,
+                // Only a cached program waits while another operation is in the array.
+                Phase::Array => self.caches[op.cmd.unit.index()].met_collection = true,
+                _ => u.met_collection = true,
             }
             if op.cmd.tag != NONE {
                 self.commands.meets_collection(op.cmd.tag);
@@ -107,10 +108,19 @@ impl<O: Observer> Flash<O> {
         self.start(id, sense, beyond);
     }
 
-    /// Start an erase or a program whose time depends on its blocks.
+    /// Start an erase or a program whose time depends on its blocks, or a program of a die with a cache register.
     #[cold]
     #[inline(never)]
     fn start_planned(&mut self, id: u32) {
+        if self.fixed.cache_program && self.state.ops[id].cmd.kind == OpKind::Program {
+            return self.start_beside_cache(OpId(id));
+        }
+        self.start_as_planned(id);
+    }
+
+    /// Start an erase or a program, which take as long as their blocks say.
+    #[inline(never)]
+    pub(super) fn start_as_planned(&mut self, id: u32) {
         self.start(id, Some(self.planned_ns(id)), 0);
     }
 
@@ -131,7 +141,7 @@ impl<O: Observer> Flash<O> {
             OpKind::Read => (0, planned.unwrap_or_else(|| t.read_ns(page))),
             OpKind::Program => match planned {
                 Some(ns) => (t.transfer_codewords_ns(codewords), ns),
-                None if self.fixed.slow_programs.is_some() => return self.start_planned(id),
+                None if self.fixed.plans_programs => return self.start_planned(id),
                 None => (t.transfer_codewords_ns(codewords), t.program_ns(page)),
             },
             OpKind::Erase => match planned {

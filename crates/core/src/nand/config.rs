@@ -84,6 +84,19 @@ pub struct GeometryConfig {
     /// - Read by: the dies (`flash::plane_reads`)
     #[serde(default)]
     pub plane_reads: PlaneReading,
+    /// Whether the busy unit has a second page register for programs (ONFI: program page cache, 15h). While the array
+    /// programs, the unit takes the next program of its queues and transfers its data; when the array is done, it
+    /// begins that program at once. It takes a program only if the schedule would serve it now, so that it overtakes
+    /// no read or erase, and only while nothing is suspended on the unit. Programs of a block keep their order. A
+    /// program that has the register runs next: a read that comes later waits for both programs. Only while the
+    /// program still waits for the channel does a read with channel priority take its place. Copybacks do not use the
+    /// register.
+    ///
+    /// - Range: `true` excludes suspended programs (`policy.suspend_program`), whose data the register would keep, and
+    ///   `ftl.kind = "pblk"`, which sends a LUN one program at a time
+    /// - Read by: the dies (`flash::cache`)
+    #[serde(default)]
+    pub cache_program: bool,
 }
 
 impl GeometryConfig {

@@ -120,6 +120,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             planes: shape.planes,
             unit_planes: shape.planes,
             plane_reads: shape.planes_read > 1,
+            cache_program: false,
             blocks: shape.new_blocks(config),
             faults: shape.faults.clone(),
             eraser: shape.parts.eraser.clone(),

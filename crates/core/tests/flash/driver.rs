@@ -94,6 +94,8 @@ pub struct Outcome {
     /// When it got its die; several times if it gave the die back.
     pub grants: Vec<u64>,
     pub returned: Vec<u64>,
+    /// When it got the cache register of its die.
+    pub cached: Vec<u64>,
     /// The operation that it joined.
     pub joined: Option<usize>,
     /// When its command cycles and incoming data were on the channel.
@@ -124,6 +126,7 @@ impl Outcome {
             submitted: Submitted::Taken,
             grants: Vec::new(),
             returned: Vec::new(),
+            cached: Vec::new(),
             joined: None,
             inward: Vec::new(),
             array: Vec::new(),
@@ -159,6 +162,7 @@ impl Outcome {
         match e.step {
             Step::Granted => self.grants.push(e.at.0),
             Step::Returned => self.returned.push(e.at.0),
+            Step::Cached => self.cached.push(e.at.0),
             Step::Joined | Step::Decode | Step::Ahead => {}
             Step::ChannelIn => self.inward.push(span),
             Step::Array => self.array.push(span),

@@ -117,7 +117,8 @@ fn joins() -> impl Strategy<Value = Joins> {
 
 fn parts() -> impl Strategy<Value = Parts> {
     let by_plane = prop_oneof![2 => Just(false), 1 => Just(true)];
-    let shape = (1..=2u32, 1..=3u32, 1..=4u32, by_plane);
+    let cached = prop_oneof![2 => Just(false), 1 => Just(true)];
+    let shape = (1..=2u32, 1..=3u32, 1..=4u32, by_plane, cached);
     let order = prop::sample::select(ChannelOrder::ALL.to_vec());
     let bus = (
         prop_oneof![Just(1_000_000_000), Just(100_000_000), Just(u64::MAX)],
@@ -131,11 +132,17 @@ fn parts() -> impl Strategy<Value = Parts> {
     (shape, timing(), bus, suspend(), joins(), policies).prop_map(
         |(shape, timing, bus, suspend, joins, p)| Parts {
             plane_reads: shape.3,
+            cache_program: shape.4,
             channels: shape.0,
             units: shape.0 * shape.1,
             planes: shape.2,
             timing,
-            channel: ChannelConfig { rate: bus.0, command: bus.1, order: bus.4 },
+            // Cached programs wait for slow channels.
+            channel: ChannelConfig {
+                rate: if shape.4 && bus.0 < u64::MAX { bus.0 / 8 } else { bus.0 },
+                command: bus.1,
+                order: bus.4,
+            },
             ecc: EccConfig { codeword: 2, decode: bus.2, queue: bus.3, engines: None },
             suspend,
             // Reads that run by plane do not join.
@@ -145,7 +152,8 @@ fn parts() -> impl Strategy<Value = Parts> {
             },
             schedule: p.0,
             suspend_erase: p.1,
-            suspend_program: p.2,
+            // Programs are not suspended where the next one is loaded.
+            suspend_program: if shape.4 { member("never") } else { p.2 },
             eraser: p.3.map(|i| eraser(SCHEMES[i], 7)),
             senses: None,
         },
@@ -382,6 +390,14 @@ fn the_scripts_reach_what_is_to_be_tried() {
         for op in asked.iter().map(|&op| &stage[op]) {
             let kind = op.cmd.occupant.name();
             meet("returned", op.returned.len());
+            meet("cached", op.cached.len());
+            let promoted = op.grants.last().zip(op.inward.first()).filter(|_| !op.cached.is_empty());
+            meet("cached, and loaded before", promoted.map_or(0, |(at, load)| usize::from(load.1 < *at)));
+            meet(
+                "cached, and loading",
+                promoted.map_or(0, |(at, load)| usize::from(load.0 < *at && *at < load.1)),
+            );
+            meet("cached, and waiting", promoted.map_or(0, |(at, load)| usize::from(load.0 > *at)));
             meet(&format!("joined: {kind}"), usize::from(op.joined.is_some()));
             meet(
                 "joined and suspended",
@@ -399,6 +415,10 @@ fn the_scripts_reach_what_is_to_be_tried() {
         "resumes of erases cancelled",
         "resumes of programs cancelled",
         "returned",
+        "cached",
+        "cached, and loaded before",
+        "cached, and loading",
+        "cached, and waiting",
         "joined and suspended",
         "data again",
         "reads side by side",

@@ -2,6 +2,7 @@
 //! hand from the times in `parts`.
 
 mod asks;
+mod cache;
 mod channel;
 mod driver;
 mod erase;

@@ -62,6 +62,8 @@ pub struct Parts {
     pub planes: u32,
     /// Whether reads on different planes of a die are independent.
     pub plane_reads: bool,
+    /// Whether dies have a cache register for programs.
+    pub cache_program: bool,
     pub timing: TimingConfig,
     pub channel: ChannelConfig,
     pub ecc: EccConfig,
@@ -93,6 +95,7 @@ impl Parts {
             units: 4,
             planes: 2,
             plane_reads: false,
+            cache_program: false,
             timing: TimingConfig {
                 read: vec![Span(SENSE), Span(SENSE_2)],
                 program: ProgramTiming { pulse: Span(PULSE), verify: Span(STEP - PULSE), pulses: vec![2, 3] },
@@ -172,6 +175,7 @@ impl Parts {
             planes: self.planes,
             unit_planes: self.planes,
             plane_reads: self.plane_reads,
+            cache_program: self.cache_program,
             blocks,
             faults,
             eraser: self.eraser.clone(),
@@ -215,6 +219,7 @@ impl Parts {
             bad_blocks: 0.0,
             busy_unit: BusyKind::Die,
             plane_reads: PlaneReading::Together,
+            cache_program: false,
         }
     }
 

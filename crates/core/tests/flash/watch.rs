@@ -27,6 +27,8 @@ struct Die {
     /// Where reads run by plane: the reads that have planes, with these, and which of them is out when.
     reading: Vec<(usize, u32)>,
     leaving: Option<(usize, u64)>,
+    /// The program in the cache register, and when its data are in.
+    cached: Option<(usize, Option<u64>)>,
 }
 
 impl Die {
@@ -181,9 +183,13 @@ impl Watch {
         let die = &mut self.dies[e.unit.index()];
         let by_plane = self.plane_reads && e.kind == OpKind::Read;
         match e.step {
+            Step::Granted if die.cached.is_some_and(|cached| cached.0 == op) => self.promoted(op, e),
             Step::Granted => self.granted(op, e),
+            Step::Cached => self.cached(op, e),
             Step::Returned => {
-                if by_plane {
+                if die.cached.is_some_and(|cached| cached.0 == op) {
+                    assert_eq!(die.cached.take(), Some((op, None)), "what is loaded stays");
+                } else if by_plane {
                     die.settle(at);
                     die.stops_reading(op, at);
                 } else {
@@ -205,6 +211,9 @@ impl Watch {
                 channel.busy_until = until;
                 let waits = self.waits.entry(op).or_default();
                 waits.channel += at - waits.asked.take().unwrap_or(at);
+                if let Some((_, loaded)) = die.cached.as_mut().filter(|cached| cached.0 == op) {
+                    *loaded = Some(until);
+                }
                 if e.step == Step::ChannelOut {
                     channel.decoding.push_back(op);
                     if by_plane {
@@ -261,6 +270,33 @@ impl Watch {
             die.take(at, "an operation");
         }
         die.along = if e.kind == OpKind::Read { self.joined.get(&op).map_or(0, Vec::len) } else { 0 };
+        self.leaves_queue(op, e);
+    }
+
+    /// A program gets the cache register of its die.
+    fn cached(&mut self, op: usize, e: &StepEvent) {
+        let die = &mut self.dies[e.unit.index()];
+        let held = die.since.is_some() && die.until.is_some_and(|until| until > e.at.0);
+        assert!(held && die.suspended.is_empty(), "a program is in the array of its die");
+        assert_eq!(die.cached.replace((op, None)), None, "there is one cache register");
+        self.leaves_queue(op, e);
+    }
+
+    /// The program in the cache register of a die is the next that holds it.
+    fn promoted(&mut self, op: usize, e: &StepEvent) {
+        let die = &mut self.dies[e.unit.index()];
+        die.take(e.at.0, "a cached program");
+        let loaded = die.cached.take().and_then(|cached| cached.1);
+        let waited = loaded.map_or(0, |loaded| e.at.0.saturating_sub(loaded));
+        for &op in std::iter::once(&op).chain(self.joined.get(&op).into_iter().flatten()) {
+            self.waits.entry(op).or_default().die += waited;
+        }
+    }
+
+    /// An operation leaves the queue of its die, and asks for the channel.
+    fn leaves_queue(&mut self, op: usize, e: &StepEvent) {
+        let at = e.at.0;
+        let die = &mut self.dies[e.unit.index()];
         assert!(die.closed == 0 || Occupants::COLLECTION.has(e.occupant), "at {at}: its die is closed");
         let barred = die.programs_closed > 0 && Occupants::HOST_PROGRAMS.has(e.occupant);
         assert!(!barred, "at {at}: its die is closed to it");

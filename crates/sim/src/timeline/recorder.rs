@@ -42,6 +42,8 @@ pub struct Recorder<T: Tracks> {
     /// The suspended operations, by operation. Pool indices are unique among operations
     /// under way, which include suspended ones.
     suspended: BTreeMap<u32, Suspended>,
+    /// The programs in cache registers, by operation, and the transfer of their data.
+    cached: BTreeMap<u32, Option<StepEvent>>,
     /// Arrows to each operation that end when the operation gets its unit.
     arriving: BTreeMap<u32, Arriving>,
     /// Arrows to reads that left the queue, because their data were reconstructed instead. A track
@@ -97,6 +99,7 @@ impl<T: Tracks> Recorder<T> {
             pen: Pen::new(tracks, from.0, to.0),
             holders: Holders { all: (0..units).map(|_| None).collect(), units, planes_read: 1 },
             suspended: BTreeMap::new(),
+            cached: BTreeMap::new(),
             arriving: BTreeMap::new(),
             withdrawn: Vec::new(),
             flows: 0,
@@ -169,6 +172,11 @@ impl<T: Tracks> Recorder<T> {
         let arrows = self.arriving.remove(&e.op).unwrap_or_default().flows;
         let (_, track) = self.holders.place(e);
         self.hand_over(Holder::new(*e, track, arrows));
+        // The rest of the transfer of a cached program, if its die is free before that ends.
+        let loading = self.cached.remove(&e.op).flatten().filter(|load| load.until > e.at);
+        if let (Some(load), Some(holder)) = (loading, self.holders.of(e)) {
+            holder.phase(&StepEvent { at: e.at, ..load });
+        }
     }
 
     /// Record a phase on the channel or in the array.
@@ -250,6 +258,8 @@ impl<T: Tracks> Observer for Recorder<T> {
             Step::Granted => self.granted(e),
             // The operation that it joins has the die and is drawn.
             Step::Joined | Step::Decode => {}
+            Step::Cached => drop(self.cached.insert(e.op, None)),
+            Step::Returned if self.cached.remove(&e.op).is_some() => {}
             Step::Returned => {
                 if let Some(holder) = self.holders.of(e) {
                     holder.hold(e.at.0);
@@ -257,7 +267,10 @@ impl<T: Tracks> Observer for Recorder<T> {
             }
             Step::ChannelIn | Step::ChannelOut => {
                 self.pen.transfer(e);
-                self.phase(e);
+                match self.cached.get_mut(&e.op) {
+                    Some(load) => *load = Some(*e),
+                    None => self.phase(e),
+                }
             }
             Step::Array | Step::Ahead => self.phase(e),
             Step::Stopping => self.interrupt(e, "stopping"),

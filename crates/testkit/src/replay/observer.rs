@@ -168,10 +168,23 @@ impl Replay {
             op.account.add(Cause::COMMAND, command);
             op.account.add(Cause::TRANSFER, data);
             op.started.get_or_insert(e.at.0);
+            op.loaded = op.cached.then_some(e.until.0);
         }
         match e.until.0 - e.at.0 == command + data {
             true => Ok(()),
             false => Err(format!("{e:?} should take {command} and {data} ns")),
+        }
+    }
+
+    /// The program in the cache register of a die holds it now. It has waited for another since its data were in.
+    fn promote(&mut self, id: u32, now: u64) {
+        for id in self.with_joined(id) {
+            let op = self.ops.get_mut(&id).expect("it has arrived");
+            op.cached = false;
+            if let Some(loaded) = op.loaded.take().filter(|&loaded| loaded < now) {
+                self.units[op.told.unit.index()].charge(loaded, now, &mut op.account);
+                op.started = op.started.map(|at| at + (now - loaded));
+            }
         }
     }
 
@@ -201,6 +214,14 @@ impl Replay {
         let resumes = self.op(e.op).is_suspended();
         self.units[e.unit.index()].step(e, resumes)?;
         match e.step {
+            Step::Granted if self.ops[&e.op].cached => self.promote(e.op, e.at.0),
+            Step::Cached => {
+                for id in self.with_joined(e.op) {
+                    let op = self.op(id);
+                    op.cached = true;
+                    op.wait_for_channel(e.at.0);
+                }
+            }
             Step::Granted if self.ops[&e.op].started.is_none() => {
                 self.charge_die(e.op, e.at.0);
                 for id in self.with_joined(e.op) {
@@ -238,6 +259,7 @@ impl Replay {
                 let op = self.ops.get_mut(&e.op).expect("it has arrived");
                 op.charge_channel(channel, now);
                 op.queued = Some(now);
+                op.cached = false;
                 op.joined.clear();
             }
             QueueStep::Retries | QueueStep::SensesOn => {

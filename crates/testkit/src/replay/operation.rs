@@ -47,6 +47,10 @@ pub struct Operation {
     waits: Option<u64>,
     /// Time at which the operation first used the channel, ns.
     pub started: Option<u64>,
+    /// It has the cache register of its die, where another program is in the array.
+    pub cached: bool,
+    /// When its data were in there, ns.
+    pub loaded: Option<u64>,
     /// The operations that are done together with this one.
     pub joined: Vec<u32>,
     /// The operation is suspended or being resumed.
@@ -88,6 +92,8 @@ impl Operation {
             queued: Some(told.at.0),
             waits: None,
             started: None,
+            cached: false,
+            loaded: None,
             joined: Vec::new(),
             suspended: false,
             resuming: 0,

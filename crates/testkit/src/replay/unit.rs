@@ -29,6 +29,8 @@ pub struct Unit {
     by_plane: bool,
     /// Where they do: the reads that have planes, in the order in which they got them, with their planes.
     reading: Vec<(u32, u32, Occupant)>,
+    /// The program in the cache register.
+    cached: Option<u32>,
     /// Collections that close the unit, and how many of these are erasing.
     closing: u32,
     erasing: u32,
@@ -150,9 +152,18 @@ impl Unit {
                 if !self.reading.is_empty() {
                     return Err(format!("{e:?}: reads have planes of its die"));
                 }
+                if self.cached == Some(e.op) {
+                    self.cached = None;
+                }
                 self.held = true;
                 self.history.change(at, Some(mine));
             }
+            Step::Cached => {
+                if !self.held || self.cached.replace(e.op).is_some() {
+                    return Err(format!("{e:?}: no program is in the array, or one is cached"));
+                }
+            }
+            Step::Returned if self.cached == Some(e.op) => self.cached = None,
             Step::Joined | Step::ChannelIn | Step::Decode => {}
             Step::Array => {
                 // A read that is sensed again after another sense was begun ahead has never left its unit. If

@@ -117,6 +117,7 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
     let mut channels = Stream::new(seed, "swarm channels", 0);
     let mut planes = Stream::new(seed, "swarm planes", 0);
     let mut slc = Stream::new(seed, "swarm slc", 0);
+    let mut caches = Stream::new(seed, "swarm caches", 0);
     loop {
         let mut config = draw_drive(&mut s);
         draw_policies(&mut s, &mut config);
@@ -148,6 +149,10 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
             config.ftl.bad_blocks = BadBlocks::Hole;
         }
         draw_slc(&mut slc, &mut config);
+        // Where the register is, no program is suspended.
+        if chance(&mut caches, 3) && config.policy.suspend_program.name() == "never" {
+            config.geometry.cache_program = true;
+        }
         if set_capacity(&mut s, &mut config, seed) {
             widen_gap(&mut config, seed);
             let plan = draw_plan(&mut s, &config);

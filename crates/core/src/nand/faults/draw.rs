@@ -242,6 +242,7 @@ mod tests {
             bad_blocks: 0.0,
             busy_unit: crate::nand::config::BusyKind::Die,
             plane_reads: Default::default(),
+            cache_program: false,
         }
     }
 
