@@ -26,7 +26,8 @@ def described(of: Any) -> str:
 def parameter(of: inspect.Parameter) -> str:
     """A parameter with its type and default."""
     default = "" if of.default is of.empty else f" = {of.default!r}"
-    return f"{of.name}: {of.annotation}{default}"
+    annotation = "" if of.annotation is of.empty else f": {of.annotation}"
+    return f"{of.name}{annotation}{default}"
 
 
 def signature(name: str, of: Any) -> str:
@@ -52,7 +53,9 @@ def members(cls: type) -> str:
             continue
         if isinstance(of, property):
             rows.append(f"- `{name}`: {described(of.fget)}")
-        elif inspect.isfunction(of):
+        elif inspect.isgetsetdescriptor(of):
+            rows.append(f"- `{name}`: {described(of)}")
+        elif inspect.isfunction(of) or inspect.ismethoddescriptor(of):
             rows.append(f"- `{signature(name, of)}`: {described(of)}")
     return "\n".join(rows)
 
@@ -60,7 +63,7 @@ def members(cls: type) -> str:
 def text() -> str:
     """The reference."""
     parts = [MARK, "\nMade from the package by `python/tests/generate_reference.py`.\n"]
-    names = [name for name in tc.__all__ if name not in ("__version__", "MODEL_VERSION", "Overrides", "PARAMETERS")]
+    names = [name for name in tc.__all__ if name not in ("__version__", "MODEL_VERSION", "OCCUPANTS", "Overrides", "PARAMETERS", "Policy")]
     for name in sorted(names, key=lambda name: (inspect.isclass(getattr(tc, name)), name)):
         of = getattr(tc, name)
         if inspect.isclass(of):
