@@ -43,8 +43,8 @@ class Schedule:
         return False
 
     def interrupters(self, holder: str) -> Collection[str]:
-        """The kinds of work that may interrupt this kind, where ``suspend_program`` and ``suspend_erase`` let it be
-        interrupted: host operations, and none for reads.
+        """The kinds of work that may interrupt this kind, where ``suspend_program`` and ``suspend_erase`` allow it. They are
+        host operations, and there are none for reads.
         """
         return ()
 

@@ -131,7 +131,7 @@ def run(
     spec: str,
     columns: _Columns | None = None,
     progress: _Progress | None = None,
-    policies: list[_Policy] = [],
+    policies: list[_Policy] | None = None,
 ) -> Run: ...
 def write_trace(path: str | PathLike[str], columns: _Columns) -> None: ...
 def sweep(

@@ -48,9 +48,10 @@ def signature(name: str, of: Any) -> str:
 def members(cls: type) -> str:
     """The public members of a class."""
     rows = []
-    for name, of in vars(cls).items():
-        if name.startswith("_"):
-            continue
+    made = {name: of for name, of in vars(cls).items() if not name.startswith("_")}
+    # The members of a class of the extension have no order of their own.
+    extension = any(inspect.isgetsetdescriptor(of) for of in made.values())
+    for name, of in sorted(made.items()) if extension else made.items():
         if isinstance(of, property):
             rows.append(f"- `{name}`: {described(of.fget)}")
         elif inspect.isgetsetdescriptor(of):

@@ -18,8 +18,12 @@ from conftest import JOB
 #: A drive that collects all through the job.
 WRITES = "randrw,bs=4k,rwmixread=40,iodepth=16,number_ios=8000"
 #: A drive with parity, whose reads meet collections.
-STRIPED = {"base": "ttflash-256g", "geometry": {"blocks": 64, "pages": 64}}
-STRIPED_WRITES = "randrw,bs=32k,rwmixread=50,iodepth=32,number_ios=3000"
+STRIPED = {
+    "base": "ttflash-256g",
+    "geometry": {"blocks": 64, "pages": 64},
+    "policy": {"buffer": {"lru": {"capacity": "8MiB"}}},
+}
+STRIPED_WRITES = "randrw,bs=32k,rwmixread=50,iodepth=32,number_ios=2000"
 #: A drive that suspends programs and erases.
 SUSPENDS = {"policy.suspend_erase": "arbitrary", "policy.suspend_program": "inter-phase"}
 

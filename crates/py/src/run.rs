@@ -24,16 +24,16 @@ use tailcut_workload::trace::write_compact;
 /// Run what `spec` says. `columns` are the requests, if they are no file and no job. `progress` is called with the share
 /// that is done and a text. `policies` are functions that the drives ask.
 #[pyfunction]
-#[pyo3(signature = (spec, columns=None, progress=None, policies=Vec::new()))]
+#[pyo3(signature = (spec, columns=None, progress=None, policies=None))]
 pub fn run(
     py: Python<'_>,
     spec: &str,
     columns: Option<Columns>,
     progress: Option<&Bound<'_, PyAny>>,
-    policies: Vec<Policy>,
+    policies: Option<Vec<Policy>>,
 ) -> PyResult<Run> {
     let spec = Spec::read(spec).map_err(failed)?;
-    let given = Given::new(policies)?;
+    let given = Given::new(policies.unwrap_or_default())?;
     let stop = |py: Python<'_>| given.calls().interrupt_inside(py);
     let ended =
         follow_and_stop(py, progress, &stop, |follower| execute(&spec, columns.as_ref(), &given, follower));
