@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+import tempfile
+import uuid
 import warnings
 from typing import Any
 
@@ -21,6 +26,24 @@ def _point(job: str, cache: str) -> tuple[bool, str]:
         return False, str(e)
 
 
+def _own_folder() -> str:
+    """The folder of a sweep that keeps no aged drives: it is the same on all machines, and each has its own."""
+    return os.path.join(tempfile.gettempdir(), f"tailcut-aged-{uuid.uuid4().hex}")
+
+
+def _forget(folder: str) -> None:
+    """Removes the aged drives of a sweep from a machine."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _forget_everywhere(ray: Any, folder: str) -> None:
+    task = ray.remote(_forget).options(num_cpus=0, max_retries=0)
+    on = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
+    nodes = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
+    refs = [task.options(scheduling_strategy=on(node, soft=False)).remote(folder) for node in nodes]
+    ray.wait(refs, num_returns=len(refs), timeout=10.0)
+
+
 def _connected(address: str | None) -> Any:
     try:
         import ray
@@ -38,6 +61,9 @@ def run_points(
     ray = _connected(address)
     remote = RemoteSweep(design, out)
     jobs = dict(remote.jobs())
+    # Tasks of one machine share aged drives, also those that nobody keeps.
+    own = _own_folder() if json.loads(cache) is False else None
+    cache = cache if own is None else json.dumps(own)
     waiting = list(jobs)
     tries = dict.fromkeys(jobs, 0)
     # Ray would run a lost task again without a word, so that it is done here.
@@ -75,4 +101,7 @@ def run_points(
             ray.cancel(ref, force=True)
         remote.finish()
         raise
+    finally:
+        if own is not None:
+            _forget_everywhere(ray, own)
     return remote.finish()

@@ -203,6 +203,11 @@ class Result(Mapping[str, Scheme]):
         return {name: of.digest for name, of in self._schemes.items()}
 
     @property
+    def policies(self) -> list[dict[str, Any]]:
+        """What policies in Python have cost: ``family``, ``name``, ``calls``, ``seconds``, and ``share`` of the run."""
+        return list(json.loads(self._run.policies()))
+
+    @property
     def warnings(self) -> list[str]:
         """The warnings of the run."""
         return list(self.summary.get("warnings", []))

@@ -11,6 +11,7 @@ from tailcut import _arguments as arguments
 from tailcut import _tailcut
 from tailcut._arguments import Device, Path
 from tailcut._columns import columns, is_text
+from tailcut._policies import Policy, given
 from tailcut._progress import Progress, shown
 from tailcut._result import Result
 
@@ -42,6 +43,7 @@ def run(
     series: str | None = None,
     out: Path | None = None,
     force: bool = False,
+    policies: Mapping[str, Policy] | None = None,
     progress: Progress = None,
 ) -> Result:
     """Run a workload on a modelled drive, with one scheme or several to compare.
@@ -70,18 +72,21 @@ def run(
     requests: keep all requests of the first run of each scheme, for ``Result.requests``.
     series: the length of the intervals of ``Result.series``, e.g. ``"10ms"``; by default some 200.
     out: a folder for the files that ``tailcut run --out`` writes; ``force`` replaces a run in it.
+    policies: policies in Python, by what they decide (``victim``, ``schedule``, ``read_path``): functions of a view, or
+        ``Victim``, ``Schedule`` and ``ReadPath``. An aged drive of a ``victim`` in Python is not kept.
     progress: ``True`` for a bar (tqdm), ``False`` for none, or a function that is called with the share that is done and a
         text; by default there is a bar where somebody sees it and tqdm is installed.
 
     Raises ``Error`` with the text that the command line prints, and ``KeyboardInterrupt`` on Ctrl-C.
     """
     named = is_text(workload)
+    names, functions = given(policies)
     spec = {
         "device": arguments.device(device),
         "schemes": arguments.texts(schemes),
         "workload": arguments.paths(workload) if named else [],
         "config": arguments.paths(config),
-        "set": arguments.sets(overrides),
+        "set": [*arguments.sets(overrides), *names],
         "fault": arguments.texts(faults),
         "seed": seed,
         "runs": runs,
@@ -103,4 +108,4 @@ def run(
     }
     rows = None if named else columns(workload)
     with shown(progress) as report:
-        return Result(_tailcut.run(json.dumps(spec), rows, report))
+        return Result(_tailcut.run(json.dumps(spec), rows, report, functions))

@@ -26,7 +26,8 @@ def described(of: Any) -> str:
 def parameter(of: inspect.Parameter) -> str:
     """A parameter with its type and default."""
     default = "" if of.default is of.empty else f" = {of.default!r}"
-    return f"{of.name}: {of.annotation}{default}"
+    annotation = "" if of.annotation is of.empty else f": {of.annotation}"
+    return f"{of.name}{annotation}{default}"
 
 
 def signature(name: str, of: Any) -> str:
@@ -47,12 +48,15 @@ def signature(name: str, of: Any) -> str:
 def members(cls: type) -> str:
     """The public members of a class."""
     rows = []
-    for name, of in vars(cls).items():
-        if name.startswith("_"):
-            continue
+    made = {name: of for name, of in vars(cls).items() if not name.startswith("_")}
+    # The members of a class of the extension have no order of their own.
+    extension = any(inspect.isgetsetdescriptor(of) for of in made.values())
+    for name, of in sorted(made.items()) if extension else made.items():
         if isinstance(of, property):
             rows.append(f"- `{name}`: {described(of.fget)}")
-        elif inspect.isfunction(of):
+        elif inspect.isgetsetdescriptor(of):
+            rows.append(f"- `{name}`: {described(of)}")
+        elif inspect.isfunction(of) or inspect.ismethoddescriptor(of):
             rows.append(f"- `{signature(name, of)}`: {described(of)}")
     return "\n".join(rows)
 
@@ -60,7 +64,7 @@ def members(cls: type) -> str:
 def text() -> str:
     """The reference."""
     parts = [MARK, "\nMade from the package by `python/tests/generate_reference.py`.\n"]
-    names = [name for name in tc.__all__ if name not in ("__version__", "MODEL_VERSION", "Overrides", "PARAMETERS")]
+    names = [name for name in tc.__all__ if name not in ("__version__", "MODEL_VERSION", "OCCUPANTS", "Overrides", "PARAMETERS", "Policy")]
     for name in sorted(names, key=lambda name: (inspect.isclass(getattr(tc, name)), name)):
         of = getattr(tc, name)
         if inspect.isclass(of):

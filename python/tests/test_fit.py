@@ -120,3 +120,26 @@ def test_wrong_results_are_errors(tmp_path: Path) -> None:
         tc.fit(row, base="tiny", parameters=["speed"])
     with pytest.raises(tc.Error, match="the rows are"):
         tc.fit(row, base="tiny", leave_out=["other"])
+
+
+def test_the_real_drive_of_the_guide_is_as_near_as_it_says() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "python.md").read_text().split("### A real drive\n", 1)[1]
+    block = text.split("```python\n", 1)[1].split("f = tc.fit", 1)[0]
+    names: dict[str, Any] = {}
+    exec(block, names)
+    # What the guide says that the fit finds; the fit itself takes too long for a test.
+    found = {
+        "timing.read": ["89us", "89us", "89us"],
+        "controller.command": "17.3us",
+        "policy.buffer.lru.write_latency": "31.6us",
+    }
+    errors = []
+    for row in names["rows"]:
+        op = row["name"].split()[0]
+        scheme = tc.run(names["base"], workload=f"{row['workload']},number_ios=4000", overrides=found)["baseline"]
+        side = getattr(scheme, op)
+        errors.append(abs(side.mean / quantity(row[f"{op}.mean"])[0] - 1))
+        if op == "read":
+            errors.append(abs(side.percentile(99) / quantity(row["read.p99"])[0] - 1))
+    assert len(errors) == 18 and sum(errors) / len(errors) < 0.08, errors
+    assert max(errors) < 0.3, errors

@@ -128,6 +128,10 @@ fn several_runs_print_intervals_and_are_compared_run_by_run() {
         |line: &&str| line.contains("  rps") && line.contains("read.p99 ") && line.ends_with("faster");
     assert_eq!(text.lines().filter(faster).count(), 1, "{text}");
     common::summary(&std::fs::read_to_string(path.join("summary.json")).unwrap());
+    // One scheme has intervals too, and nothing to differ from.
+    let text = tailcut(&["run", "tiny", "--workload", JOB, "--runs", "3"]).ok();
+    assert!(text.contains("Intervals over 3 runs\n") && !text.contains("Differences"), "{text}");
+    assert!(text.lines().any(|line| line.contains("  baseline") && line.contains("read.p99.9 ")), "{text}");
     let text = tailcut(&["compare", &format!("{out}:baseline"), &format!("{out}:rps")]).ok();
     assert!(
         text.contains("differences are taken run by run")

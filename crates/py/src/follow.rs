@@ -96,6 +96,16 @@ pub fn follow<T: Send>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Follower) -> Result<T, String> + Send,
 ) -> PyResult<T> {
+    follow_and_stop(py, progress, &|_| (), work)
+}
+
+/// As [`follow`]; `stop` is called again and again while the work has not ended although it is to be stopped.
+pub fn follow_and_stop<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    stop: &dyn Fn(Python<'_>),
+    work: impl FnOnce(&Follower) -> Result<T, String> + Send,
+) -> PyResult<T> {
     let follower = Follower::new();
     let (send, mut done) = channel();
     std::thread::scope(|scope| {
@@ -112,9 +122,10 @@ pub fn follow<T: Send>(
                     if let Err(e) = py.check_signals().and_then(|()| report(follower, progress)) {
                         follower.interrupt.raise();
                         stopped = Some(e);
+                        stop(py);
                     }
                 }
-                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => stop(py),
                 Err(RecvTimeoutError::Disconnected) => break Err("the run has panicked".to_string()),
                 Ok(result) => break result,
             }

@@ -3,10 +3,11 @@
 //! [`run`] runs schemes and [`sweep`] many points; [`spec`] is what they are asked for, as JSON, which the package
 //! makes of its arguments. [`results`] has the figures of a run and its tables, [`tables`] makes these as Parquet, and
 //! [`sink`] collects requests. [`follow`] runs the work beside Python: without its lock, with progress, and until
-//! Ctrl-C. [`show`] has presets, keys and configurations.
+//! Ctrl-C. [`policies`] are policies in Python. [`show`] has presets, keys and configurations.
 
 pub mod error;
 pub mod follow;
+pub mod policies;
 pub mod results;
 pub mod run;
 pub mod show;
@@ -16,6 +17,8 @@ pub mod sweep;
 pub mod tables;
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use tailcut_units::{ArrayAct, Occupant};
 
 /// The extension module of the package `tailcut`.
 #[pymodule]
@@ -23,6 +26,20 @@ fn _tailcut(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("Error", m.py().get_type::<error::Error>())?;
     m.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     m.add("MODEL_VERSION", tailcut_sim::MODEL_VERSION)?;
+    let occupants = PyDict::new(m.py());
+    for kind in Occupant::ALL {
+        let act = match kind.act() {
+            ArrayAct::Read => "read",
+            ArrayAct::Program => "program",
+            ArrayAct::Erase => "erase",
+        };
+        occupants.set_item(kind.name(), act)?;
+    }
+    m.add("OCCUPANTS", occupants)?;
+    m.add_class::<policies::views::Candidate>()?;
+    m.add_class::<policies::views::VictimView>()?;
+    m.add_class::<policies::views::QueueView>()?;
+    m.add_class::<policies::views::BlockedView>()?;
     m.add_class::<results::Run>()?;
     m.add_class::<sweep::RemoteSweep>()?;
     m.add_function(wrap_pyfunction!(run::run, m)?)?;

@@ -1,6 +1,7 @@
 //! The results of a run.
 
 use crate::error::failed;
+use crate::policies::calls::Cost;
 use crate::sink::Collected;
 use crate::tables;
 use pyo3::prelude::*;
@@ -22,6 +23,8 @@ pub struct Run {
     pub collected: Vec<Collected>,
     /// The configuration of each scheme.
     pub toml: Vec<String>,
+    /// What policies in Python have cost.
+    pub costs: Vec<Cost>,
 }
 
 /// The kind of request of this name.
@@ -55,8 +58,14 @@ impl Run {
             jobs::jobs(schemes),
             texts::utilisation(schemes),
             texts::blame(schemes),
+            self.costs.iter().map(Cost::to_string).collect(),
         ]
         .concat()
+    }
+
+    /// What policies in Python have cost, as JSON.
+    fn policies(&self) -> PyResult<String> {
+        serde_json::to_string(&self.costs).map_err(failed)
     }
 
     /// What the slowest requests waited for, in words.

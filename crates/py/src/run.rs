@@ -1,7 +1,8 @@
 //! Runs schemes.
 
 use crate::error::failed;
-use crate::follow::{Follower, follow};
+use crate::follow::{Follower, follow_and_stop};
+use crate::policies::given::{Given, Policy};
 use crate::results::Run;
 use crate::sink::{Collected, Sinks};
 use crate::spec::{Columns, Spec, layers, records};
@@ -9,6 +10,7 @@ use pyo3::prelude::*;
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
+use std::time::Instant;
 use tailcut_config::Resolved;
 use tailcut_report::OutputFolder;
 use tailcut_report::targets::Target;
@@ -20,17 +22,23 @@ use tailcut_units::quantity::parse_time;
 use tailcut_workload::trace::write_compact;
 
 /// Run what `spec` says. `columns` are the requests, if they are no file and no job. `progress` is called with the share
-/// that is done and a text.
+/// that is done and a text. `policies` are functions that the drives ask.
 #[pyfunction]
-#[pyo3(signature = (spec, columns=None, progress=None))]
+#[pyo3(signature = (spec, columns=None, progress=None, policies=None))]
 pub fn run(
     py: Python<'_>,
     spec: &str,
     columns: Option<Columns>,
     progress: Option<&Bound<'_, PyAny>>,
+    policies: Option<Vec<Policy>>,
 ) -> PyResult<Run> {
     let spec = Spec::read(spec).map_err(failed)?;
-    follow(py, progress, |follower| execute(&spec, columns.as_ref(), follower))
+    let given = Given::new(policies.unwrap_or_default())?;
+    let stop = |py: Python<'_>| given.calls().interrupt_inside(py);
+    let ended =
+        follow_and_stop(py, progress, &stop, |follower| execute(&spec, columns.as_ref(), &given, follower));
+    // What a policy has raised is why the run has stopped.
+    given.calls().error().map_or(ended, Err)
 }
 
 /// Write requests to a file in the compact form.
@@ -45,9 +53,16 @@ fn said(e: impl std::fmt::Display) -> String {
     e.to_string()
 }
 
-fn execute(spec: &Spec, columns: Option<&Columns>, follower: &Follower) -> Result<Run, String> {
+fn execute(
+    spec: &Spec,
+    columns: Option<&Columns>,
+    given: &Given,
+    follower: &Follower,
+) -> Result<Run, String> {
+    let begun = Instant::now();
     let device = layers(&spec.device, &spec.config, &spec.set, &spec.fault)?;
-    let resolved = device.layers.resolve(&spec.schemes).map_err(said)?;
+    let mut resolved = device.layers.resolve(&spec.schemes).map_err(said)?;
+    resolved.iter_mut().for_each(|(_, one)| given.install(&mut one.config, &follower.interrupt));
     let mut lines = settings::of_schemes(&device.layers, &resolved).map_err(said)?;
     let targets = spec.target.iter().map(|text| text.parse().map_err(said));
     let targets = targets.collect::<Result<Vec<Target>, String>>()?;
@@ -64,7 +79,7 @@ fn execute(spec: &Spec, columns: Option<&Columns>, follower: &Follower) -> Resul
         runs: spec.runs,
         one_past: spec.one_drive,
         past: past.map_err(|e| format!("precondition: {e}"))?,
-        snapshots: spec.snapshots()?,
+        snapshots: spec.snapshots(given.age())?,
         threads: spec.threads.unwrap_or_else(threads),
         fine: series,
         timeline: None,
@@ -90,7 +105,7 @@ fn execute(spec: &Spec, columns: Option<&Columns>, follower: &Follower) -> Resul
         write(folder, &resolved, &finished, &collected)?;
     }
     let toml = resolved.into_iter().map(|(_, one)| one.toml).collect();
-    Ok(Run { finished, collected, toml })
+    Ok(Run { finished, collected, toml, costs: given.costs(begun.elapsed()) })
 }
 
 /// Write all files of a run.

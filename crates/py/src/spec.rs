@@ -178,12 +178,20 @@ impl Spec {
         })
     }
 
-    /// Where aged drives are kept.
+    /// Where aged drives are kept: nowhere if a function has aged them (`aged_by_function`), since no key says what it does.
     ///
     /// # Errors
-    /// One file for several drives.
-    pub fn snapshots(&self) -> Result<Snapshots, String> {
+    /// One file for several drives, or for a drive that is not kept.
+    pub fn snapshots(&self, aged_by_function: bool) -> Result<Snapshots, String> {
         Ok(match &self.snapshot {
+            None if aged_by_function => Snapshots::Off,
+            Some(_) if aged_by_function => {
+                return Err(
+                    "snapshot: a drive that a function of Python has aged is not kept, since nothing \
+                     says what the function did; leave `snapshot` or policies=\"victim\" out"
+                        .into(),
+                );
+            }
             Some(_) if self.runs > 1 && !self.one_drive => {
                 return Err(
                     "snapshot holds one aged drive, but each of several runs has its own: add one_drive=True"

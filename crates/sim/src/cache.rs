@@ -1,7 +1,7 @@
 //! Stores aged states in the user's cache folder, up to a size limit.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,12 +15,28 @@ pub const LIMIT: u64 = 20 << 30;
 const TEMPORARY: &str = ".tailcut-";
 /// A file being written is abandoned if it was not modified for this long.
 const STALE: Duration = Duration::from_secs(3600);
+/// How long a process that waits for another's state sleeps between two looks.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// A folder of aged states, each named by its key.
 #[derive(Clone, Debug)]
 pub struct Cache {
     folder: PathBuf,
     limit: u64,
+}
+
+/// The right to make a state. Other processes that need the state wait until it is dropped, or its process has ended.
+#[derive(Debug)]
+pub struct Making {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Drop for Making {
+    fn drop(&mut self) {
+        // Who waits has the file open, and looks for the state before it makes one.
+        let _ = fs::remove_file(&self.path);
+    }
 }
 
 /// A snapshot that could not be written.
@@ -59,6 +75,21 @@ impl Cache {
         // Errors are ignored: a cache that cannot be written can still be read.
         let file = File::options().append(true).open(self.path(key));
         let _ = file.and_then(|f| f.set_modified(SystemTime::now()));
+    }
+
+    /// Wait until no other process makes this state, unless `stopped` says so. `None` without a lock: where files cannot be
+    /// locked, several processes may make one state, which costs time alone.
+    pub fn make(&self, key: u64, stopped: &dyn Fn() -> bool) -> Option<Making> {
+        fs::create_dir_all(&self.folder).ok()?;
+        let path = self.folder.join(format!("{TEMPORARY}{key:016x}.lock"));
+        let file = File::options().create(true).truncate(false).write(true).open(&path).ok()?;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Some(Making { path, _file: file }),
+                Err(TryLockError::WouldBlock) if !stopped() => std::thread::sleep(LOOK),
+                Err(_) => return None,
+            }
+        }
     }
 
     /// Store a state, then evict the least recently used states until the limit holds.
@@ -208,6 +239,31 @@ mod tests {
         }
         cache.save(1, |to| Ok(to.write_all(b"aged")?)).unwrap();
         assert_eq!(names(folder.path()), [".other", ".tailcut-young", "aged-0000000000000001.snap"]);
+    }
+
+    /// Of several that need a state at once one makes it, and the others find it, although they share no memory.
+    #[test]
+    fn one_makes_a_state_and_the_others_wait() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path().join("new"), LIMIT);
+        let made = std::sync::atomic::AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let _making = cache.make(1, &|| false).expect("files can be locked");
+                    if !cache.path(1).exists() {
+                        std::thread::sleep(Duration::from_millis(50));
+                        cache.save(1, |to| Ok(to.write_all(b"aged")?)).unwrap();
+                        made.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        assert_eq!(made.into_inner(), 1);
+        assert_eq!(names(&folder.path().join("new")), ["aged-0000000000000001.snap"]);
+        let held = cache.make(2, &|| false);
+        assert!(held.is_some() && cache.make(3, &|| false).is_some(), "another state is made meanwhile");
+        assert!(cache.make(2, &|| true).is_none(), "who is stopped does not wait");
     }
 
     #[test]

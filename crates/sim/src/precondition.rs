@@ -219,7 +219,14 @@ impl Past<'_> {
             Snapshots::Cached(cache) => Some(cache.path(key)),
             Snapshots::File(path) => Some(path.clone()),
         };
-        if let Some(path) = path.filter(|p| std::fs::symlink_metadata(p).is_ok()) {
+        let is_there = |path: &PathBuf| std::fs::symlink_metadata(path).is_ok();
+        let _making = match self.snapshots {
+            Snapshots::Cached(cache) if !path.as_ref().is_some_and(is_there) => {
+                cache.make(key, &|| self.watch.stopped())
+            }
+            _ => None,
+        };
+        if let Some(path) = path.filter(is_there) {
             match load(&mut device, key, &path, self.watch) {
                 // The run is stopped, so this drive will not be used.
                 Err(_) if self.watch.stopped() => return Ok(device),

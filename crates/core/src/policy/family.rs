@@ -32,6 +32,9 @@ impl MemberDoc {
 /// parameters of the member. Those under `changes` take `&mut self`: they may change the member's
 /// state.
 ///
+/// `outside` adds a variant that is no member: decisions that the program around the drive takes (see
+/// [`super::outside`]). A configuration cannot choose it.
+///
 /// Each member `m` is a sibling module with `m::Config` (serde, `Default`) and
 /// `m::Policy`, which has `fn new(&Config, &$ctx) -> Result<Self, String>` and
 /// implements the family's trait.
@@ -44,6 +47,7 @@ macro_rules! family {
         context: $ctx:ty,
         $(neutral: $neutral:ident $neutral_name:literal,)?
         members: { $( $module:ident $variant:ident $name:literal ),+ $(,)? }
+        $(outside: { $out_module:ident $out_variant:ident $out_name:literal, })?
         answers: $answers:tt
         $($changes:tt)*
     ) => {
@@ -55,6 +59,11 @@ macro_rules! family {
                 #[serde(rename = $name)]
                 $variant($module::Config),
             )+
+            $(
+                #[doc = concat!("`", $out_name, "`: the program around the drive decides.")]
+                #[serde(rename = $out_name)]
+                $out_variant($out_module::Config),
+            )?
         }
 
         impl $config {
@@ -74,7 +83,7 @@ macro_rules! family {
 
             /// The chosen member's name.
             pub fn name(&self) -> &'static str {
-                match self { $( Self::$variant(_) => $name, )+ }
+                match self { $( Self::$variant(_) => $name, )+ $( Self::$out_variant(_) => $out_name, )? }
             }
         }
 
@@ -99,6 +108,7 @@ macro_rules! family {
                     fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<$config, E> {
                         match name {
                             $( $name => Ok($config::$variant(<$module::Config as Default>::default())), )+
+                            $( $out_name => Ok($config::$out_variant(<$out_module::Config as Default>::default())), )?
                             _ => Err(E::unknown_variant(name, $config::MEMBERS)),
                         }
                     }
@@ -109,6 +119,7 @@ macro_rules! family {
                         };
                         let value = match name.as_str() {
                             $( $name => $config::$variant(map.next_value::<$module::Config>()?), )+
+                            $( $out_name => $config::$out_variant(map.next_value::<$out_module::Config>()?), )?
                             _ => return Err(A::Error::unknown_variant(&name, $config::MEMBERS)),
                         };
                         if let Some(second) = map.next_key::<String>()? {
@@ -125,19 +136,20 @@ macro_rules! family {
         /// The chosen member with its state; dispatch is a `match`.
         #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
         #[allow(missing_docs)]
-        pub enum $policy { $( $variant($module::Policy), )+ }
+        pub enum $policy { $( $variant($module::Policy), )+ $( $out_variant($out_module::Policy), )? }
 
         impl $policy {
             /// Build the configured member; an error says why the configuration is not valid.
             pub fn new(config: &$config, context: &$ctx) -> Result<Self, String> {
                 Ok(match config {
                     $( $config::$variant(c) => Self::$variant($module::Policy::new(c, context)?), )+
+                    $( $config::$out_variant(c) => Self::$out_variant(c.open()?), )?
                 })
             }
         }
 
-        family!(@methods $policy $trait { $($variant)+ } shared $answers);
-        family!(@changes $policy $trait { $($variant)+ } $($changes)*);
+        family!(@methods $policy $trait { $($variant)+ $($out_variant)? } shared $answers);
+        family!(@changes $policy $trait { $($variant)+ $($out_variant)? } $($changes)*);
     };
     (@changes $policy:ident $trait:ident $variants:tt) => {};
     (@changes $policy:ident $trait:ident $variants:tt changes: $methods:tt) => {

@@ -18,6 +18,7 @@ pub mod flush;
 pub mod gc_schedule;
 pub mod gc_scope;
 pub mod gc_victim;
+pub mod outside;
 pub mod placement;
 pub mod read_path;
 pub mod read_retry;

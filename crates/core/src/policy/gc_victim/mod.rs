@@ -2,6 +2,7 @@
 
 pub mod cost_benefit;
 pub mod d_choices;
+pub mod external;
 pub mod fifo;
 pub mod greedy;
 
@@ -63,6 +64,9 @@ family! {
         d_choices DChoices "d-choices",
         fifo Fifo "fifo",
         cost_benefit CostBenefit "cost-benefit",
+    }
+    outside: {
+        external External "external",
     }
     answers: {
         fn pick(view: &VictimView<'_>) -> Option<u32>;

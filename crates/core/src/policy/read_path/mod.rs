@@ -1,5 +1,6 @@
 //! What a host read does when a collection keeps its plane busy.
 
+pub mod external;
 pub mod gc_tolerant;
 pub mod gc_tolerant_authors;
 pub mod wait;
@@ -56,6 +57,9 @@ family! {
         wait Wait "wait",
         gc_tolerant GcTolerant "gc-tolerant",
         gc_tolerant_authors GcTolerantAuthors "gc-tolerant-authors",
+    }
+    outside: {
+        external External "external",
     }
     answers: {
         fn rebuilds() -> bool;

@@ -1,6 +1,7 @@
 //! Which queued operation a die (or plane) executes next.
 
 pub mod channel_reads;
+pub mod external;
 pub mod fifo;
 pub mod ranked;
 pub mod read_priority;
@@ -65,6 +66,9 @@ family! {
         read_write_erase ReadWriteErase "read-write-erase",
         channel_reads ChannelReads "channel-reads",
         ranked Ranked "ranked",
+    }
+    outside: {
+        external External "external",
     }
     answers: {
         fn first_on_channel(occupant: Occupant) -> bool;
