@@ -136,7 +136,7 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
     }
     for (target, requests) in [(default, 3_000_000), (full, 2_000_000)] {
         let [age, mixed] = ["age", "mixed"].map(|what| format!("mqsim-default/{what}-{}", target.share));
-        let of_70 = |name| Some(name).filter(|name| target.share == 70 && wanted(name));
+        let of_70 = |name: &'static str| Some(name).filter(|&name| target.share == 70 && wanted(name));
         let [restore, read] = ["mqsim-default/restore", "mqsim-default/read-aged-70"].map(of_70);
         if (wanted(&age) || wanted(&mixed) || restore.is_some() || read.is_some()) && !interrupted() {
             let names = Names { age: &age, run: &mixed, restore, read };

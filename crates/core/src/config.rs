@@ -267,6 +267,9 @@ pub enum Overwrites {
     Uniform,
     /// As `uniform` before a trace, and as `workload` before generated jobs.
     UniformTraces,
+    /// As `uniform` before a trace that writes less than what is filled, since its laps would overwrite only a part of
+    /// the drive; otherwise as `workload`.
+    WorkloadOrUniform,
 }
 
 /// The host side.

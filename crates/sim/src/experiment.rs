@@ -321,7 +321,9 @@ impl Experiment<'_> {
     pub(crate) fn common<'a>(&self, plan: &'a Plan) -> Result<Common<'a>, ExperimentError> {
         // Only a snapshot needs it, and hashing a long trace takes a while.
         let identity = match plan.past {
-            PastKind::Steady if !self.schemes.iter().all(|s| is_uniform(self.workload, &s.config)) => {
+            PastKind::Steady
+                if !self.schemes.iter().all(|s| is_uniform(self.workload, plan.filled, &s.config)) =>
+            {
                 self.workload.identity(plan.capacity, plan.filled, self.seed)?
             }
             _ => String::new(),

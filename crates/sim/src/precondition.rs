@@ -172,7 +172,7 @@ impl Past<'_> {
     pub fn key(&self, config: &DeviceConfig, seed: u64) -> u64 {
         let Past { kind, filled, capacity, identity, .. } = self;
         let how = match kind {
-            PastKind::Steady if !is_uniform(self.workload, config) => *identity,
+            PastKind::Steady if !is_uniform(self.workload, *filled, config) => *identity,
             PastKind::Steady => "uniform units",
             _ => "units at random",
         };
@@ -337,7 +337,7 @@ pub fn ageing(
     unit: u64,
     seed: u64,
 ) -> Result<Ageing, WorkloadError> {
-    match is_uniform(workload, config) {
+    match is_uniform(workload, filled, config) {
         true => Ok(Ageing::Uniform { region: 0..filled, bytes: unit as u32 }),
         false => workload.ageing(capacity, filled, seed),
     }
@@ -366,13 +366,21 @@ pub fn overwrite(
     Ok(report)
 }
 
-/// Whether a filled drive is overwritten uniformly before this workload, instead of by the workload's own writes.
-pub fn is_uniform(workload: &WorkloadSpec, config: &DeviceConfig) -> bool {
+/// Whether a drive of which `filled` bytes are filled is overwritten uniformly before this workload, instead of by the
+/// workload's own writes.
+pub fn is_uniform(workload: &WorkloadSpec, filled: u64, config: &DeviceConfig) -> bool {
     match config.age.overwrites {
         Overwrites::Workload => false,
         Overwrites::Uniform => true,
         Overwrites::UniformTraces => matches!(workload, WorkloadSpec::Trace(_)),
+        Overwrites::WorkloadOrUniform => writes_little(workload, filled),
     }
+}
+
+/// Whether this is a trace that writes less than `filled` bytes. Lap after lap, it would overwrite only a small part of
+/// the drive. Of a trace that was not measured (`TraceSpec::info`) it is not known.
+fn writes_little(workload: &WorkloadSpec, filled: u64) -> bool {
+    workload.trace().and_then(|trace| trace.info.as_ref()).is_some_and(|info| info.write_bytes < filled)
 }
 
 impl Preconditioned {

@@ -281,8 +281,10 @@ fn a_trace_ages_the_drive_as_the_configuration_says() {
     let line = |i: u64| {
         format!("{},web,0,Write,{},65536,500\n", 128_166_372_000_000_000 + i * 10_000, i * 7 % 16 * 65_536)
     };
-    std::fs::write(&path, (0..200).map(line).collect::<String>()).unwrap();
-    let trace = WorkloadSpec::parse(path.to_str().unwrap(), |_| None, &TraceReplay::default()).unwrap();
+    let trace = |lines: u64| {
+        std::fs::write(&path, (0..lines).map(line).collect::<String>()).unwrap();
+        WorkloadSpec::parse(path.to_str().unwrap(), |_| None, &TraceReplay::default()).unwrap()
+    };
     let aged = |overwrites: Overwrites, workload: &WorkloadSpec| {
         let mut drive = small_drive();
         drive.age.overwrites = overwrites;
@@ -291,11 +293,18 @@ fn a_trace_ages_the_drive_as_the_configuration_says() {
         let result = results[0][0].as_ref().unwrap();
         result.past.report.as_ref().map(|r| (r.programs, r.waf.to_bits()))
     };
-    assert_ne!(aged(Overwrites::Workload, &trace), aged(Overwrites::Uniform, &trace));
-    assert_eq!(aged(Overwrites::UniformTraces, &trace), aged(Overwrites::Uniform, &trace));
+    // The trace writes 12.5 MiB, and then more than the drive holds.
+    for (lines, is_short) in [(200, true), (2_000, false)] {
+        let trace = trace(lines);
+        assert_ne!(aged(Overwrites::Workload, &trace), aged(Overwrites::Uniform, &trace));
+        assert_eq!(aged(Overwrites::UniformTraces, &trace), aged(Overwrites::Uniform, &trace));
+        let same = if is_short { Overwrites::Uniform } else { Overwrites::Workload };
+        assert_eq!(aged(Overwrites::WorkloadOrUniform, &trace), aged(same, &trace), "{lines} lines");
+    }
     let generated = job("randwrite,bs=16k,iodepth=4,number_ios=200,random_distribution=zipf:1.1");
     assert_ne!(aged(Overwrites::Workload, &generated), aged(Overwrites::Uniform, &generated));
     assert_eq!(aged(Overwrites::Workload, &generated), aged(Overwrites::UniformTraces, &generated));
+    assert_eq!(aged(Overwrites::Workload, &generated), aged(Overwrites::WorkloadOrUniform, &generated));
 }
 
 /// If every drive has `age.free`, a workload that writes starts on scattered drives,

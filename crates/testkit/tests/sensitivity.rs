@@ -39,7 +39,7 @@ fn outcome(table: &Table) -> Result<Outcome, String> {
     } else {
         device.fill(filled);
         match config.age.overwrites {
-            Overwrites::Uniform | Overwrites::UniformTraces => {
+            Overwrites::Uniform | Overwrites::UniformTraces | Overwrites::WorkloadOrUniform => {
                 device.overwrite_uniform(Until::Steady, &(0..filled), 4096, &mut |_| true)
             }
             Overwrites::Workload => {

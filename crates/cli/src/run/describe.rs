@@ -1,6 +1,7 @@
 //! Describes a run in a few lines above the tables.
 
 use std::fmt::Write;
+use tailcut_core::config::{DeviceConfig, Overwrites};
 use tailcut_core::device::Capacity;
 use tailcut_core::ftl::config::FtlKind;
 use tailcut_core::policy::buffer::BufferConfig;
@@ -95,21 +96,17 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
 /// How a filled drive is overwritten to reach its steady state, in words.
 fn overwritten(experiment: &Experiment, plan: &Plan) -> String {
     let info = experiment.workload.trace().and_then(|t| t.info.as_ref());
-    let own = match info {
-        Some(info) if info.writes == 0 => {
-            "at random, 4 KiB at a time, since the trace writes nothing".to_string()
-        }
-        Some(info) if info.write_bytes < plan.filled => format!(
-            "as the workload writes, lap after lap ({} a lap, {} of what is filled; age.overwrites = \"uniform\" overwrites \
-             all of it)",
+    let why = |config: &DeviceConfig| match info {
+        Some(info) if config.age.overwrites == Overwrites::WorkloadOrUniform => format!(
+            "since the trace writes {}, {} of what is filled",
             human_bytes(info.write_bytes),
             percent(info.write_bytes as f64, plan.filled as f64),
         ),
-        _ => "as the workload writes".to_string(),
+        _ => "age.overwrites".to_string(),
     };
-    alike_or_each(experiment, |s| match is_uniform(experiment.workload, &s.config) {
-        true => "at random, a mapping unit at a time (age.overwrites)".to_string(),
-        false => own.clone(),
+    alike_or_each(experiment, |s| match is_uniform(experiment.workload, plan.filled, &s.config) {
+        true => format!("at random, a mapping unit at a time ({})", why(&s.config)),
+        false => "as the workload writes".to_string(),
     })
 }
 
