@@ -188,7 +188,7 @@ class Drive:
     def replay(self):
         out = self.path("replayed")
         text = subprocess.run(
-            ["nice", "-n", "19", self.tailcut, "run", "--replay", self.log, "--out", out, "--no-cache"],
+            [self.tailcut, "run", "--replay", self.log, "--out", out, "--no-cache"],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
         with open(f"{out}/summary.json") as file:
             scheme = json.load(file)["schemes"][0]

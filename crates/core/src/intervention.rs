@@ -37,6 +37,9 @@ pub enum InterventionError {
     /// The text is wrong.
     #[error("{0}")]
     Text(String),
+    /// The key does not change while a drive runs.
+    #[error("{0:?} does not change while the drive runs; these keys do: {all}", all = KEYS.join(", "))]
+    Key(String),
     /// The drive is not made for it.
     #[error("{0}")]
     Drive(String),
@@ -99,10 +102,7 @@ impl Intervention {
                 Ok(Intervention::RebuildRate(Some(rate)))
             }
             TIMEOUT => Ok(Intervention::EraseTimeout(parse_time(value).map_err(|e| of_key(&e))?)),
-            _ => Err(InterventionError::Text(format!(
-                "{key:?} does not change while the drive runs; these keys do: {}",
-                KEYS.join(", ")
-            ))),
+            _ => Err(InterventionError::Key(key.to_string())),
         }
     }
 }

@@ -66,7 +66,10 @@ fn not_found(path: &str) -> Answer {
 /// Another value of a key, or another speed of the model's time.
 fn set(server: &mut Server, text: &str) -> Answer {
     let Some(speed) = text.strip_prefix("speed=") else {
-        return intervene(server, Intervention::change(text).map_err(with_speed));
+        return match Intervention::change(text) {
+            Err(e @ InterventionError::Key(_)) => Answer::failed(400, &format!("{e}, speed")),
+            what => intervene(server, what),
+        };
     };
     match crate::args::positive(speed) {
         Ok(speed) => done(server.change_speed(speed).0, &format!("speed {speed}")),
@@ -74,25 +77,15 @@ fn set(server: &mut Server, text: &str) -> Answer {
     }
 }
 
-/// The keys that may change are those of the drive, and the speed.
-fn with_speed(e: InterventionError) -> InterventionError {
-    match e {
-        InterventionError::Text(text) if text.contains("these keys do") => {
-            InterventionError::Text(format!("{text}, speed"))
-        }
-        e => e,
-    }
-}
-
 fn intervene(server: &mut Server, what: Result<Intervention, InterventionError>) -> Answer {
     let tried = what.map_err(IntervenedError::from).and_then(|what| Ok((server.intervene(&what)?, what)));
-    let status = match tried {
+    let (status, error) = match tried {
         Ok((at, what)) => return done(at.0, &what.to_string()),
-        Err(IntervenedError::Refused(InterventionError::Text(_))) => 400,
-        Err(IntervenedError::Refused(_)) => 409,
-        Err(IntervenedError::Store(_)) => 500,
+        Err(e @ IntervenedError::Refused(InterventionError::Text(_) | InterventionError::Key(_))) => (400, e),
+        Err(e @ IntervenedError::Refused(_)) => (409, e),
+        Err(e @ IntervenedError::Store(_)) => (500, e),
     };
-    Answer::failed(status, &tried.err().map(|e| e.to_string()).unwrap_or_default())
+    Answer::failed(status, &error.to_string())
 }
 
 fn done(at_ns: u64, what: &str) -> Answer {
