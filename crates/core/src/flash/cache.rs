@@ -121,7 +121,9 @@ impl<O: Observer> Flash<O> {
     fn next_to_cache(&self, unit: BusyUnit, schedule: &mut SchedulePolicy) -> Option<Occupant> {
         let s = &self.state;
         let u = &s.units[unit.index()];
-        let programs = u.phase == Phase::Array && s.ops[u.holder].cmd.kind == OpKind::Program;
+        // A program that ends now leaves nothing to overlap.
+        let programs =
+            u.phase == Phase::Array && u.until > s.now && s.ops[u.holder].cmd.kind == OpKind::Program;
         let taken = u.awaited || u.gathering || u.suspended > 0 || self.cached(unit).is_some();
         if !self.fixed.cache_program || !programs || taken {
             return None;
