@@ -31,11 +31,11 @@ The dies, channels and times are those of the papers' drives; there are fewer bl
 |---|---|---|
 | `cnex-westlake` (TOS'22) | 40 lines of 256 MiB: `geometry.blocks=40`, `geometry.pages=64` | 1,067 lines of 2 GiB |
 | `ttflash-256g` (FAST'17) | 64 blocks a plane | 4,096 blocks a plane; its emulator had 48 GB |
-| `z-ssd` (ATC'19) | 16 blocks a plane | 683 blocks a plane |
+| `z-ssd` (ATC'19) | 64 blocks of 192 pages a plane | 683 blocks of 768 pages a plane |
 
 Each drive is filled and overwritten to its steady state first, so collection runs from the first write. The file system takes
-the first part of it: 3 GiB of `cnex-westlake`, 1.4 GiB of the others. The data sets are smaller in proportion: 1.5 million keys
-of 420 bytes for RocksDB (TOS'22: 100 million), 400,000 records of 1 KB for YCSB's mixes (TOS'22: 1 billion), 640 MiB of files
+the first part of it: 3 GiB of `cnex-westlake`, 1.4 GiB of the others. The data sets are smaller in proportion: 500,000 keys of
+420 bytes for RocksDB (TOS'22: 100 million), 400,000 records of 1 KB for YCSB's mixes (TOS'22: 1 billion), 640 MiB of files
 for the personalities, scale 40 for pgbench. RocksDB and fio read past the page cache; SQLite and PostgreSQL, which cannot, run with
 little memory for it where the system can limit that.
 """
