@@ -217,18 +217,17 @@ does what is due at its own time; the comparisons with the papers use these wher
 def write(path, folder):
     results = load(folder)
     text = HEAD
-    if not results:
-        raise SystemExit(f"no results in {folder}")
     parts, misses = [], []
     for name, title, words, make in PARTS:
         of = [r for r in results if r["application"] == name]
         if not of:
-            parts.append(f"## {title}\n\nNot run here.\n")
+            parts.append(f"## {title}\n\nPublished: {words}\n\nNot run here.\n")
             continue
         intro, missed, shape, rows = make(of)
         misses += [f"- {title}: {miss}." for miss in missed]
         parts.append(f"## {title}\n\n{intro}\nPublished: {words}\n\n{shape}\n{rows}")
-    text += "\n## What is not as published\n\n" + ("\n".join(misses) if misses else "Nothing that the tables below compare.") + "\n\n"
-    text += "\n".join([conditions(results), SCALE, *parts])
+    text += "\n## What is not as published\n\n" + ("\n".join(misses) if misses else "Nothing that the tables below compare." if results else "Nothing was compared yet.") + "\n\n"
+    ran = conditions(results) if results else "## Conditions\n\nNothing was run yet: `make apps` fills this page.\n"
+    text += "\n".join([ran, SCALE, *parts])
     with open(path, "w") as file:
         file.write(text.rstrip() + "\n")
