@@ -70,7 +70,10 @@ class Limit:
             with open(f"{self.folder}/cgroup.procs", "w") as file:
                 file.write(str(os.getpid()))
 
-    def close(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
         for _ in range(50):
             if not self.folder or not os.path.isdir(self.folder):
                 return

@@ -31,11 +31,11 @@ The dies, channels and times are those of the papers' drives; there are fewer bl
 |---|---|---|
 | `cnex-westlake` (TOS'22) | 40 lines of 256 MiB: `geometry.blocks=40`, `geometry.pages=64` | 1,067 lines of 2 GiB |
 | `ttflash-256g` (FAST'17) | 64 blocks a plane | 4,096 blocks a plane; its emulator had 48 GB |
-| `z-ssd` (ATC'19) | 16 blocks a plane | 683 blocks a plane |
+| `z-ssd` (ATC'19) | 64 blocks of 192 pages a plane | 683 blocks of 768 pages a plane |
 
 Each drive is filled and overwritten to its steady state first, so collection runs from the first write. The file system takes
-the first part of it: 3 GiB of `cnex-westlake`, 1.4 GiB of the others. The data sets are smaller in proportion: 1.5 million keys
-of 420 bytes for RocksDB (TOS'22: 100 million), 400,000 records of 1 KB for YCSB's mixes (TOS'22: 1 billion), 640 MiB of files
+the first part of it: 3 GiB of `cnex-westlake`, 1.4 GiB of the others. The data sets are smaller in proportion: 500,000 keys of
+420 bytes for RocksDB (TOS'22: 100 million), 400,000 records of 1 KB for YCSB's mixes (TOS'22: 1 billion), 640 MiB of files
 for the personalities, scale 40 for pgbench. RocksDB and fio read past the page cache; SQLite and PostgreSQL, which cannot, run with
 little memory for it where the system can limit that.
 """
@@ -217,18 +217,17 @@ does what is due at its own time; the comparisons with the papers use these wher
 def write(path, folder):
     results = load(folder)
     text = HEAD
-    if not results:
-        raise SystemExit(f"no results in {folder}")
     parts, misses = [], []
     for name, title, words, make in PARTS:
         of = [r for r in results if r["application"] == name]
         if not of:
-            parts.append(f"## {title}\n\nNot run here.\n")
+            parts.append(f"## {title}\n\nPublished: {words}\n\nNot run here.\n")
             continue
         intro, missed, shape, rows = make(of)
         misses += [f"- {title}: {miss}." for miss in missed]
         parts.append(f"## {title}\n\n{intro}\nPublished: {words}\n\n{shape}\n{rows}")
-    text += "\n## What is not as published\n\n" + ("\n".join(misses) if misses else "Nothing that the tables below compare.") + "\n\n"
-    text += "\n".join([conditions(results), SCALE, *parts])
+    text += "\n## What is not as published\n\n" + ("\n".join(misses) if misses else "Nothing that the tables below compare." if results else "Nothing was compared yet.") + "\n\n"
+    ran = conditions(results) if results else "## Conditions\n\nNothing was run yet: `make apps` fills this page.\n"
+    text += "\n".join([ran, SCALE, *parts])
     with open(path, "w") as file:
         file.write(text.rstrip() + "\n")

@@ -77,8 +77,7 @@ def work(tailcut, size, results):
     drive.need_drive()
     scale, seconds = size.pick(1, 40), size.pick(1, 15)
     for device, scheme in size.pick(CASES[1:2], CASES):
-        limit = drive.Limit(size.pick(512, 256))
-        with drive.Drive(tailcut, device.args(scheme), size.pick(512, 1400)) as d:
+        with drive.Limit(size.pick(512, 256)) as limit, drive.Drive(tailcut, device.args(scheme), size.pick(512, 1400)) as d:
             with Server(bin, d, limit) as server:
                 server.bench("-i", "-q", "-s", str(scale))
                 d.measure()
@@ -91,4 +90,3 @@ def work(tailcut, size, results):
                 }
                 results.add(result)
             results.replayed(result, d.stop(), d)
-        limit.close()

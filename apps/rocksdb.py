@@ -36,12 +36,11 @@ def read_histogram(text, bench):
 def work(tailcut, size, results):
     drive.need("db_bench")
     drive.need_drive()
-    keys, seconds = size.pick(60_000, 1_500_000), size.pick(1, 8)
+    keys, seconds = size.pick(60_000, 500_000), size.pick(1, 6)
     threads = size.pick([4], [1, 4, 16, 32])
     schemes = size.pick(["rail"], ["pblk", "rail", "rail-hc"])
     for scheme in schemes:
-        limit = drive.Limit(2048)
-        with drive.Drive(tailcut, TOS.args(scheme), size.pick(512, 3072)) as d:
+        with drive.Limit(2048) as limit, drive.Drive(tailcut, TOS.args(scheme), size.pick(512, 3072)) as d:
             load = db_bench(d.path("files"), limit, keys, "--benchmarks=fillrandom,waitforcompaction")
             rate = re.search(r"fillrandom\s*:.*?([\d.]+) MB/s", load)
             last = None
@@ -58,4 +57,3 @@ def work(tailcut, size, results):
                     }
                     results.add(last)
             results.replayed(last, d.stop(), d)
-        limit.close()

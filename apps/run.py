@@ -8,6 +8,7 @@ import datetime
 import json
 import os
 import platform
+import signal
 import sys
 import time
 
@@ -83,6 +84,8 @@ def main():
     parser.add_argument("--only", choices=sorted(APPLICATIONS), action="append")
     parser.add_argument("--page", help="write the page of the results to this file")
     args = parser.parse_args()
+    # Whoever ends this ends the servers and the mounts too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     size, failed = Size(args.size), []
     results = Results(args.results, size)
     names = args.only or list(APPLICATIONS)

@@ -51,8 +51,7 @@ def work(tailcut, size, results):
     drive.need_drive()
     records, seconds = size.pick(20_000, 400_000), size.pick(1, 6)
     for scheme in size.pick(["rail"], ["pblk", "rail"]):
-        limit = drive.Limit(size.pick(512, 192))
-        with drive.Drive(tailcut, TOS.args(scheme), size.pick(512, 3072)) as d:
+        with drive.Limit(size.pick(512, 192)) as limit, drive.Drive(tailcut, TOS.args(scheme), size.pick(512, 3072)) as d:
             drive.run(sys.executable, f"{HERE}/ycsb_client.py", f"{d.path('files')}/db", "load", str(records), "0", "0")
             if size.normal:
                 drive.run("fio", "--name=lay", f"--filename={d.path('files')}/beside", "--rw=write", "--bs=256k", "--direct=1",
@@ -72,4 +71,3 @@ def work(tailcut, size, results):
                     }
                     results.add(last)
             results.replayed(last, d.stop(), d)
-        limit.close()
