@@ -105,10 +105,8 @@ fn list<'a>(what: &str, entries: impl Iterator<Item = (&'a str, &'a str, &'a [St
             name = "";
         }
         for below in below {
-            let mut indent = 4;
-            for line in wrapped(below, WIDTH - wide - 6) {
-                text.push_str(&format!("{:wide$}{:indent$}{line}\n", "", ""));
-                indent = 6;
+            for line in wrapped(below, WIDTH - wide - 4) {
+                text.push_str(&format!("{:wide$}    {line}\n", ""));
             }
         }
     }
