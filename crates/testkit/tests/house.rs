@@ -95,7 +95,11 @@ fn crates_depend_downwards_only() {
             .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         assert_eq!(manifest["package"]["name"].as_str(), Some(format!("tailcut-{name}").as_str()));
         let external = manifest["dependencies"].get("tailcut-core").and_then(|core| core.get("features"));
-        assert_eq!(external.is_some(), *name == "py", "{name}: only py lets functions decide (feature `external`)");
+        assert_eq!(
+            external.is_some(),
+            *name == "py",
+            "{name}: only py lets functions decide (feature `external`)"
+        );
         for section in ["dependencies", "build-dependencies"] {
             let Some(table) = manifest.get(section).and_then(|s| s.as_table()) else { continue };
             for own in table.keys().filter_map(|k| k.strip_prefix("tailcut-")) {
