@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,15 +62,20 @@ def test_a_lost_worker_is_reported_and_its_point_runs_again(
     def dies_once(job: str, cache: str) -> tuple[bool, str]:
         import hashlib
         import os
+        import signal
         from pathlib import Path
 
         from tailcut import _tailcut
 
         mark = Path(marks) / hashlib.sha256(job.encode()).hexdigest()
-        if not mark.exists():
-            mark.touch()
-            os._exit(1)
-        return True, _tailcut.run_point(job, cache)
+
+        def killed_once(share: float, text: str) -> None:
+            if not mark.exists():
+                mark.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        # The first report comes while the point runs, or at its end.
+        return True, _tailcut.run_point(job, cache, killed_once)
 
     monkeypatch.setattr(_ray, "_point", dies_once)
     axes = {"scheme": ["baseline", "rps"]}
@@ -79,6 +85,34 @@ def test_a_lost_worker_is_reported_and_its_point_runs_again(
     assert sweep.table.column("digest").to_pylist() == tc.sweep("tiny", axes, workload=JOB).table.column(
         "digest"
     ).to_pylist()
+
+
+def test_tasks_share_aged_drives_that_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tailcut import _ray
+
+    marks = str(tmp_path)
+
+    def tells_its_cache(job: str, cache: str) -> tuple[bool, str]:
+        import json
+        import os
+        from pathlib import Path
+
+        from tailcut import _tailcut
+
+        done = _tailcut.run_point(job, cache)
+        (Path(marks) / str(json.loads(job)["point"])).write_text(cache + "\n" + "\n".join(os.listdir(json.loads(cache))))
+        return True, done
+
+    monkeypatch.setattr(_ray, "_point", tells_its_cache)
+    axes = {"scheme": ["baseline", "rps"], "seed": ["1", "2"]}
+    sweep = tc.sweep("tiny", axes, workload=JOB, engine="ray", cache=False)
+    assert not sweep.failed and len(list(tmp_path.iterdir())) == 4
+    said = [mark.read_text().splitlines() for mark in tmp_path.iterdir()]
+    [folder] = {cache for cache, *_ in said}
+    aged = {name for _, *names in said for name in names if name.endswith(".snap")}
+    # A drive for each seed, which both schemes use.
+    assert len(aged) == 2
+    assert not Path(json.loads(folder)).exists()
 
 
 def test_what_is_lost_again_and_again_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
