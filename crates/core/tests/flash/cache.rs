@@ -30,7 +30,8 @@ fn the_next_program_is_loaded_while_the_array_programs() {
     ];
     let mut expected = account(&own);
     let mut charged = stage[b].account();
-    (expected.sort(), charged.sort());
+    expected.sort();
+    charged.sort();
     assert_eq!(charged, expected);
     // The third is loaded when the second has left the register.
     assert_eq!((stage[c].cached[0], stage[c].end()), (LOAD + PROGRAM, LOAD + 3 * PROGRAM));

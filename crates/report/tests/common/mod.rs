@@ -153,6 +153,7 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
         pe_cycles: Some(PeCycles { mean: 1.5, max: 3 }),
         slc: Some(SlcUse {
             host_units: 40,
+            padding_units: 4,
             folded_units: 30,
             fold_reads: 20,
             erases: 4,

@@ -291,7 +291,7 @@ fn compare(l: &Layout, real: &Extents, model: &Model) {
 
 /// Do a step on `real` and `model`, if there is an extent for which it is possible.
 fn act(l: &Layout, step: Step, pick: usize, real: &mut Extents, model: &mut Model) {
-    use Stage::{Bad, Closed, Collected, Free, Open};
+    use Stage::{Closed, Collected, Open};
     let find = |model: &Model, fits: &dyn Fn(&Extent) -> bool| {
         let all: Vec<u32> = (0..l.extents()).filter(|&e| fits(&model.extents[e as usize])).collect();
         all.get(pick % all.len().max(1)).copied()

@@ -14,11 +14,14 @@
 use super::{GcVictim, VictimRule, VictimView};
 use crate::policy::outside;
 
+/// The function: the index of the extent to collect.
+type Pick = dyn Fn(&VictimView<'_>) -> Option<u32> + Send + Sync;
+
 /// What the program gives.
 pub struct Asked {
-    /// The index of the extent to collect. It is asked only if an extent can be collected, and keeps the contract of
+    /// It is asked only if an extent can be collected, and keeps the contract of
     /// [`GcVictim::pick`].
-    pub pick: Box<dyn Fn(&VictimView<'_>) -> Option<u32> + Send + Sync>,
+    pub pick: Box<Pick>,
     /// What the choice depends on.
     pub rule: VictimRule,
 }
