@@ -37,10 +37,13 @@ def _forget(folder: str) -> None:
 
 
 def _forget_everywhere(ray: Any, folder: str) -> None:
-    task = ray.remote(_forget).options(num_cpus=0, max_retries=0)
+    task = ray.remote(_forget)
     on = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
     nodes = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
-    refs = [task.options(scheduling_strategy=on(node, soft=False)).remote(folder) for node in nodes]
+    refs = [
+        task.options(num_cpus=0, max_retries=0, scheduling_strategy=on(node, soft=False)).remote(folder)
+        for node in nodes
+    ]
     ray.wait(refs, num_returns=len(refs), timeout=10.0)
 
 
