@@ -6,7 +6,7 @@
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Completion, Device, Until};
 use tailcut_core::ftl::config::ExtentKind;
-use tailcut_core::nand::config::{PlaneReading, ProgramTiming};
+use tailcut_core::nand::config::PlaneReading;
 use tailcut_core::policy::*;
 use tailcut_testkit::skew::zipf;
 use tailcut_testkit::{Network, Spare, Visit, arrivals, closed_loop, cross_check_drive, small_drive};
@@ -212,45 +212,6 @@ fn reads_by_plane_reach_as_many_senses_as_planes_or_the_channel() {
         assert!(independent > 0.98 * low && independent < 1.001 * high, "{low} < {independent} < {high}");
         within("one sense a die, reads/s", together * 1e9, 1e9 / alone, 0.01);
     }
-}
-
-/// One die that is written in order: of channel and array, the slower one gives the rate if the next page is loaded
-/// while the array programs, and both together without.
-#[test]
-fn a_cache_program_writes_at_the_slower_of_channel_and_array() {
-    for (rate, program) in [(1_000_000_000, 200_000), (100_000_000, 200_000), (20_000_000, 200_000)] {
-        let by = |cache_program| {
-            let mut c = one_die();
-            c.geometry.cache_program = cache_program;
-            c.channel.rate = rate;
-            c.timing.program = ProgramTiming { pulse: Span(program), verify: Span(0), pulses: vec![1] };
-            c.ftl.mapping_unit = 8192;
-            let written = device_pages(&c) / 2;
-            let mut device = Device::new(&c, 1, ()).unwrap();
-            let (mut half, mut seen) = (0, 0);
-            let end = closed_loop(
-                &mut device,
-                0,
-                64,
-                written,
-                &mut |i| Command::new(HostOp::Write, i * 8192, 8192),
-                &mut |done: &Completion<'_>| {
-                    seen += 1;
-                    half = if seen == written / 2 { done.completed.0 } else { half };
-                },
-            );
-            (written - written / 2) as f64 / (end - half) as f64
-        };
-        let transfer = (one_die().channel.command.0 + (8192 * 1_000_000_000u64).div_ceil(rate)) as f64;
-        let program = program as f64;
-        within("without, pages/s", by(false) * 1e9, 1e9 / (program + transfer), 0.01);
-        within("with, pages/s", by(true) * 1e9, 1e9 / f64::max(program, transfer), 0.01);
-    }
-}
-
-/// The pages of 8 KiB of a drive's host.
-fn device_pages(c: &DeviceConfig) -> u64 {
-    Device::new(c, 1, ()).unwrap().host_bytes() / 8192
 }
 
 /// The rate of commands in the second half of a closed loop, commands a second.
