@@ -291,6 +291,14 @@ fn a_trace_smaller_than_the_drive_says_how_it_ages() {
     let little = trace("little.csv", "W", 160);
     let said = line(&little, &[]);
     assert!(
+        said.contains(
+            "at random, a mapping unit at a time (since the trace writes 10 MiB, 2.5 % of what is filled) (by default"
+        ),
+        "{said}"
+    );
+    let own = ["--set", "age.overwrites=workload"];
+    let said = line(&little, &own);
+    assert!(
         said.contains("as the workload writes, lap after lap (10 MiB a lap, 2.5 % of what is filled;"),
         "{said}"
     );
@@ -300,5 +308,7 @@ fn a_trace_smaller_than_the_drive_says_how_it_ages() {
     let said = line(&trace("much.csv", "W", 8000), &[]);
     assert!(said.contains("as the workload writes (by default"), "{said}");
     let said = line(&trace("reads.csv", "R", 160), &["--precondition", "steady"]);
+    assert!(said.contains("(since the trace writes 0 B, 0.0 % of what is filled) (as asked)"), "{said}");
+    let said = line(&trace("reads.csv", "R", 160), &[&own[..], &["--precondition", "steady"]].concat());
     assert!(said.contains("at random, 4 KiB at a time, since the trace writes nothing (as asked)"), "{said}");
 }

@@ -104,9 +104,21 @@ fn overwritten(experiment: &Experiment, plan: &Plan) -> String {
         ),
         _ => "age.overwrites".to_string(),
     };
+    let own = match info {
+        Some(info) if info.writes == 0 => {
+            "at random, 4 KiB at a time, since the trace writes nothing".to_string()
+        }
+        Some(info) if info.write_bytes < plan.filled => format!(
+            "as the workload writes, lap after lap ({} a lap, {} of what is filled; age.overwrites = \"uniform\" overwrites \
+             all of it)",
+            human_bytes(info.write_bytes),
+            percent(info.write_bytes as f64, plan.filled as f64),
+        ),
+        _ => "as the workload writes".to_string(),
+    };
     alike_or_each(experiment, |s| match is_uniform(experiment.workload, plan.filled, &s.config) {
         true => format!("at random, a mapping unit at a time ({})", why(&s.config)),
-        false => "as the workload writes".to_string(),
+        false => own.clone(),
     })
 }
 
