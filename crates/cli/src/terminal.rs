@@ -143,7 +143,7 @@ mod tests {
     fn warnings_fit_the_terminal() {
         let text = "the drive does not keep up with the arrivals: they come at 120k a second";
         let wide = fitted("warning", text, Some(40));
-        assert_eq!(wide, "the drive does not keep up\n  with the arrivals: they come at 120k a\n  second");
+        assert_eq!(wide, "the drive does not keep up with\n  the arrivals: they come at 120k a\n  second");
         assert!(format!("warning: {wide}").lines().all(|line| line.chars().count() <= 40));
         assert_eq!(fitted("warning", text, None), text);
         assert_eq!(fitted("warning", text, Some(0)), text);

@@ -89,7 +89,7 @@ const PBLK: Load = Load {
     past: PastKind::Steady,
     job: "randrw,bs=4k,rwmixread=70,iodepth=16",
     requests: 50_000,
-    shows: |o| o.flash.erases.blocks,
+    shows: |o| o.counters.erases,
 };
 
 const LOADS: [Load; 12] = [

@@ -285,7 +285,7 @@ const CHANGES: &[Change] = &[
     ("faults.worn", "10", AERO),
     ("faults.correctable", "10", AERO),
     ("faults.rebuild_rate", "'2MB/s'", DEAD_PLANE),
-    ("faults.injected", "true", &[]),
+    ("faults.injected", "false", &[]),
     ("age.retention_from", "'17d'", OLD),
     ("age.law", "'log-uniform'", OLD),
     ("slc.blocks", "4", &[]),
@@ -498,6 +498,7 @@ fn bases() -> Vec<Table> {
     }
     set(&mut failing, "fault", parse("[{ kind = 'channel', channel = 0, at = '1s' }]"));
     out.push(failing);
+    out.push(with(&first, &[("faults.injected", "true")]));
     out.push(with(&first, &[("suspend.erase.keep_last_loop", "true")]));
     let times = ["command", "read_sector", "write_sector"].map(|key| (format!("pblk.{key}"), "'1us'"));
     let mut pblk = with(&first, &[("ftl.kind", "'pblk'"), ("pblk.ring", "256")]);

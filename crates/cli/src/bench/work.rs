@@ -178,7 +178,7 @@ pub struct Names<'a> {
     pub run: &'a str,
     /// Restoring the aged state, if it is wanted.
     pub restore: Option<&'a str>,
-    /// Reads of the drive as `run` leaves it, if they are wanted.
+    /// Reads of the aged drive, if they are wanted.
     pub read: Option<&'a str>,
 }
 
@@ -234,6 +234,9 @@ pub fn aged(
     if let Some(read) = names.read {
         let text = format!("{READS},size={}%,norandommap,number_ios={}", target.share, scale.requests(READ));
         let workload = WorkloadSpec::parse(&text, |_| None, &TraceReplay::default())?;
+        // A run begins at time zero. Only one such drive has its memory at a time.
+        drop(device);
+        let (mut device, _) = case.aged()?;
         lines.push(Case { workload, ..case }.run(read, &mut device)?);
     }
     Ok(lines)

@@ -62,7 +62,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         while let Some(op) = next {
             self.data_sensed(op);
             if !self.fixed.may_fail {
-                self.read_leaves(op);
+                let extent = self.state.read_leaves(&self.shape.layout, op);
+                self.erase_if_drained(extent);
             }
             next = self.flash.bring_out(op);
         }

@@ -280,7 +280,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn release_target(&mut self, rid: u32) {
         if self.fixed.may_fail {
             let extent = self.state.parity.targets.ends(rid);
-            self.reader_leaves(extent);
+            self.state.gc.reader_leaves(&self.shape.layout, extent);
             self.erase_if_drained(extent);
         }
     }

@@ -14,8 +14,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// be told, as without failures; [`Device::read_settled`] follows.
     #[inline]
     pub(in crate::device) fn read_settles(&mut self, op: OpId) -> bool {
-        let extent = self.state.readers.ends(op.number());
-        self.reader_leaves(extent);
+        let extent = self.state.read_leaves(&self.shape.layout, op);
         if self.flash.has_failed(op) {
             return self.failed_read_settles(op, extent);
         }

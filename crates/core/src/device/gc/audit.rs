@@ -70,7 +70,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     );
                 }
                 Stage::Draining => {
-                    let readers = self.readers_of(c.victim);
+                    let readers = s.readers_of(c.victim);
                     law!(!busy && readers > 0, "lane {lane} drains what nobody reads");
                     law!(
                         readers == c.readers,

@@ -175,7 +175,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let extent = read.extent;
         let op = self.flash.order(read);
         self.state.readers.begins(op.number(), extent);
-        self.reader_comes(extent);
+        self.state.gc.reader_comes(&self.shape.layout, extent);
         op
     }
 

@@ -197,7 +197,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.fixed.may_fail {
             // If another member cannot be read, the unit itself may have to be read.
             self.state.parity.targets.begins(rid, extent);
-            self.reader_comes(extent);
+            self.state.gc.reader_comes(&self.shape.layout, extent);
         }
         self.data_rebuilding(rid, row);
         for unit in self.shape.striped().members(stripe) {
@@ -258,7 +258,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Give up a read that is not submitted, as if it had never been reserved.
     pub(in crate::device) fn abandon_read(&mut self, op: OpId) {
         self.flash.cancel(op);
-        self.read_leaves(op);
+        let extent = self.state.read_leaves(&self.shape.layout, op);
+        self.erase_if_drained(extent);
     }
 
     /// Replace host reads that wait at a unit by reconstructions, after a collection has closed the
@@ -280,7 +281,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.flash.withdraw(unit, at);
                 let waited = self.flash.op(at).ledger;
                 self.free_op(at);
-                self.read_leaves(at);
+                let extent = self.state.read_leaves(&self.shape.layout, at);
+                self.erase_if_drained(extent);
                 // The reconstruction counts from the request's look-up, and so includes this wait.
                 self.submit_instead(rid, &mut ops, &waited);
             }
