@@ -150,6 +150,6 @@ mod tests {
         // A word that fits no line stays whole, and lines of the text stay lines.
         let path = "/a/path/that/is/longer/than/any/line/of/it";
         assert_eq!(fitted("error", path, Some(20)), path);
-        assert_eq!(fitted("error", "one\ntwo words", Some(8)), "one\ntwo\n  words");
+        assert_eq!(fitted("error", "one\ntwo words more", Some(10)), "one\ntwo words\n  more");
     }
 }

@@ -168,8 +168,9 @@ fn missing_keys_are_named_all_at_once() {
             |k: &&str| *k == first || k.starts_with(&format!("{first}.")) || first.starts_with("ftl.user");
         assert!(known.iter().any(is_known), "{key}");
     }
-    let has_default =
-        |k: &str| ["description", "ftl.bad_blocks", "ftl.kind", "geometry.plane_reads"].contains(&k);
+    let with_default =
+        ["description", "ftl.bad_blocks", "ftl.kind", "geometry.plane_reads", "geometry.cache_program"];
+    let has_default = |k: &str| with_default.contains(&k);
     let of_tables = known.iter().filter(|k| !k.starts_with("policy.") && !has_default(k)).count();
     let named = |f: &&tailcut_core::policy::FamilyDoc| {
         !tiny

@@ -70,13 +70,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     );
                 }
                 Stage::Draining => {
-                    let readers = s.readers_of(c.victim);
-                    law!(!busy && readers > 0, "lane {lane} drains what nobody reads");
-                    law!(
-                        readers == c.readers,
-                        "{readers} reads keep what lane {lane} drains, and it counts {}",
-                        c.readers
-                    );
+                    law!(!busy, "lane {lane} drains and moves");
+                    s.audit_drain(c)?;
                 }
                 Stage::Erasing => law!(c.erases > 0, "lane {lane} erases nothing"),
             }

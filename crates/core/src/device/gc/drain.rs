@@ -1,6 +1,6 @@
 //! Collections that have emptied their victim, and wait until nobody reads it.
 
-use super::collect::Stage;
+use super::collect::{Collection, Stage};
 use super::state::Gc;
 use crate::device::drive::{Device, State};
 use crate::flash::OpId;
@@ -56,6 +56,14 @@ impl State {
             self.gc.draining += 1;
         }
         readers > 0
+    }
+
+    /// Check that a collection that drains knows the readers of its victim.
+    pub(super) fn audit_drain(&self, c: &Collection) -> Result<(), String> {
+        let readers = self.readers_of(c.victim);
+        law!(readers > 0, "extent {} drains, and nobody reads it", c.victim);
+        law!(readers == c.readers, "{readers} reads keep extent {}, and {} are counted", c.victim, c.readers);
+        Ok(())
     }
 
     /// Let the extent of a flash read be erased. Returns it. [`Device::erase_if_drained`] must follow.
