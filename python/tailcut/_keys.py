@@ -34,12 +34,12 @@ Overrides = TypedDict(
         # them: none overtakes a program or an erase that goes before it.
         "geometry.plane_reads": Literal["together", "independent"],
         # Whether the busy unit has a second page register for programs (ONFI: program page cache, 15h). While the
-        # array programs, the unit takes the next program of its queues and transfers its data; when the array is done,
-        # it begins that program at once. It takes a program only if the schedule would serve it now, so that it
+        # array programs, the unit takes the next program of its queues and transfers its data; when the array is
+        # done, it begins that program at once. It takes a program only if the schedule would serve it now, so that it
         # overtakes no read or erase, and only while nothing is suspended on the unit. Programs of a block keep their
-        # order. A program that has the register runs next: a read that comes later waits for both programs. Only while
-        # the program still waits for the channel does a read with channel priority take its place. Copybacks do not
-        # use the register.
+        # order. A program that has the register runs next: a read that comes later waits for both programs. Only
+        # while the program still waits for the channel does a read with channel priority take its place. Copybacks do
+        # not use the register.
         "geometry.cache_program": bool,
         # Sense time by page type (tR): one value for SLC, two for MLC, three for TLC. Page `p` of a block has type `p
         # mod` the number of values.
@@ -208,7 +208,7 @@ Overrides = TypedDict(
         # addresses.
         "age.fill": Quantity,
         # What overwrites the drive before the workload.
-        "age.overwrites": Literal["workload", "uniform", "uniform-traces"],
+        "age.overwrites": Literal["workload", "uniform", "uniform-traces", "workload-or-uniform"],
         # Extents of every lane that are free when the workload begins. The drive is put into that state directly,
         # with stale units at random in the other extents, and is not overwritten. Without this key the drive is
         # overwritten until it is steady.
@@ -353,6 +353,8 @@ Overrides = TypedDict(
         # Bytes a second at which units that only parity can still give are written again elsewhere. Without it: as
         # fast as the drive can.
         "faults.rebuild_rate": Quantity,
+        # Whether faults may be injected into the drive while it runs (`tailcut serve`). The drive is then prepared
+        # for all of them, as it is with a rate of programs that fail.
         "faults.injected": bool,
         # Which queued operation a die executes next.
         "policy.schedule": Literal["fifo", "read-priority", "read-write-erase", "channel-reads", "ranked"],

@@ -28,6 +28,7 @@ use toml::Table;
 const OVER_KEYED: &[&str] = &[
     "geometry.busy_unit",
     "geometry.plane_reads",
+    "geometry.cache_program",
     // Drives of these sizes collect too little to have cold lines.
     "pblk.hot_cold",
     "policy.gc_schedule.preemptive.hard",
