@@ -69,10 +69,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                         "collection of lane {lane} waits for host operations that are not there"
                     );
                 }
-                Stage::Draining => {
-                    law!(!busy, "lane {lane} drains and moves");
-                    s.audit_drain(c)?;
-                }
+                Stage::Draining => s.audit_drain(c, busy)?,
                 Stage::Erasing => law!(c.erases > 0, "lane {lane} erases nothing"),
             }
             for &(_, ppa) in &c.staged {

@@ -58,9 +58,10 @@ impl State {
         readers > 0
     }
 
-    /// Check that a collection that drains knows the readers of its victim.
-    pub(super) fn audit_drain(&self, c: &Collection) -> Result<(), String> {
+    /// Check that a collection that drains has no operation under way (`busy`), and knows the readers of its victim.
+    pub(super) fn audit_drain(&self, c: &Collection, busy: bool) -> Result<(), String> {
         let readers = self.readers_of(c.victim);
+        law!(!busy, "extent {} drains, and is moved or erased", c.victim);
         law!(readers > 0, "extent {} drains, and nobody reads it", c.victim);
         law!(readers == c.readers, "{readers} reads keep extent {}, and {} are counted", c.victim, c.readers);
         Ok(())
