@@ -90,8 +90,6 @@ fn a_die_of_rail_dies_and_no_byte_is_wrong() {
     let later = read_or_lost(&mut client, 2000..2300, 4);
     assert!(lost < 60 && later < 60, "{lost} and {later} of 600");
     let scheme = body(&ask(&served.control(), "GET", "/summary.json"))["schemes"][0].clone();
-    let blame = scheme["read"]["blame"].as_array().unwrap();
-    assert!(blame.iter().any(|b| b["causes"]["reconstruction"].as_f64().is_some_and(|ns| ns > 0.0)));
     assert_eq!(scheme["faults"]["dead_planes"], 2);
     served.stop();
     replays_exactly(&log);

@@ -3,6 +3,7 @@
 //! Only an extent that is to be erased is asked for its readers. So each reader has a place with its extent, and no
 //! extent counts its readers: a count would be far away in memory at each read of a large drive.
 
+use crate::address::Extent;
 use crate::containers::NONE;
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +25,7 @@ impl Readers {
 
     /// Reader `number` begins: `extent` must not be erased.
     #[inline]
-    pub fn begins(&mut self, number: u32, extent: u32) {
+    pub fn begins(&mut self, number: u32, Extent(extent): Extent) {
         if number as usize >= self.keep.len() {
             self.keep.resize(number as usize + 1, NONE);
         }
@@ -36,15 +37,15 @@ impl Readers {
 
     /// Reader `number` ends. Returns the extent that it has kept.
     #[inline]
-    pub fn ends(&mut self, number: u32) -> u32 {
+    pub fn ends(&mut self, number: u32) -> Extent {
         self.count -= 1;
         let extent = std::mem::replace(&mut self.keep[number as usize], NONE);
         debug_assert_ne!(extent, NONE, "reader {number} keeps no extent");
-        extent
+        Extent(extent)
     }
 
     /// The number of readers of an extent. Takes time for the most readers that there have been at one time.
-    pub fn of(&self, extent: u32) -> u32 {
+    pub fn of(&self, Extent(extent): Extent) -> u32 {
         if self.count == 0 {
             return 0;
         }

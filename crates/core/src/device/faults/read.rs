@@ -1,6 +1,6 @@
 //! Reads that fail: pages whose data cannot be decoded.
 
-use crate::address::Ppa;
+use crate::address::{Extent, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::{Deferred, Device};
 use crate::device::work::Work;
@@ -14,7 +14,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// be told, as without failures; [`Device::read_settled`] follows.
     #[inline]
     pub(in crate::device) fn read_settles(&mut self, op: OpId) -> bool {
-        let extent = self.state.read_leaves(&self.shape.layout, op);
+        let Extent(extent) = self.state.read_leaves(&self.shape.layout, op);
         if self.flash.has_failed(op) {
             return self.failed_read_settles(op, extent);
         }
@@ -35,7 +35,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// End the handling of a read of this extent.
     #[inline]
     pub(in crate::device) fn read_settled(&mut self, extent: u32) {
-        self.erase_if_drained(extent);
+        self.erase_if_drained(Extent(extent));
     }
 
     /// Handle a read that has failed. Returns whether its owner is to be told of its end.

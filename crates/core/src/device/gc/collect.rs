@@ -429,7 +429,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             // Nothing earns tokens any more.
             self.set_closes_programs(lane, false);
         }
-        if self.state.must_drain(lane) {
+        if self.state.must_drain(Lane(lane)) {
             // Host reads of the victim may be held back by this collection: let them through.
             self.close_scope(lane, false);
             self.tell_units(lane);

@@ -2,6 +2,7 @@
 
 use super::collect::{Collection, Stage};
 use super::state::Gc;
+use crate::address::{Extent, Lane};
 use crate::device::drive::{Device, State};
 use crate::flash::OpId;
 use crate::ftl::Layout;
@@ -11,7 +12,7 @@ use crate::observer::Observer;
 impl Gc {
     /// The lane whose collection waits for the readers of this extent.
     #[inline]
-    fn lane_draining(&self, layout: &Layout, extent: u32) -> Option<u32> {
+    fn lane_draining(&self, layout: &Layout, Extent(extent): Extent) -> Option<u32> {
         if self.draining == 0 {
             return None;
         }
@@ -22,16 +23,16 @@ impl Gc {
 
     /// Note that a reader has begun to keep an extent.
     #[inline]
-    pub(in crate::device) fn reader_comes(&mut self, layout: &Layout, extent: u32) {
-        if let Some(lane) = self.lane_draining(layout, extent) {
+    pub(in crate::device) fn reader_comes(&mut self, layout: &Layout, Extent(extent): Extent) {
+        if let Some(lane) = self.lane_draining(layout, Extent(extent)) {
             self.collections[lane as usize].readers += 1;
         }
     }
 
     /// Note that a reader no longer keeps an extent. [`Device::erase_if_drained`] must follow.
     #[inline]
-    pub(in crate::device) fn reader_leaves(&mut self, layout: &Layout, extent: u32) {
-        if let Some(lane) = self.lane_draining(layout, extent) {
+    pub(in crate::device) fn reader_leaves(&mut self, layout: &Layout, Extent(extent): Extent) {
+        if let Some(lane) = self.lane_draining(layout, Extent(extent)) {
             self.collections[lane as usize].readers -= 1;
         }
     }
@@ -39,15 +40,15 @@ impl Gc {
 
 impl State {
     /// The number of reads that keep this extent from being erased.
-    pub(in crate::device) fn readers_of(&self, extent: u32) -> u32 {
-        self.readers.of(extent) + self.parity.targets.of(extent)
+    pub(in crate::device) fn readers_of(&self, Extent(extent): Extent) -> u32 {
+        self.readers.of(Extent(extent)) + self.parity.targets.of(Extent(extent))
     }
 
     /// Let the collection of a lane wait for the readers of its victim, which is empty. Returns whether there are any.
-    pub(super) fn must_drain(&mut self, lane: u32) -> bool {
+    pub(super) fn must_drain(&mut self, Lane(lane): Lane) -> bool {
         let victim = self.gc.collections[lane as usize].victim;
         debug_assert_eq!(self.extents.valid(victim), 0, "an emptied extent has no valid unit");
-        let readers = self.readers_of(victim);
+        let readers = self.readers_of(Extent(victim));
         let c = &mut self.gc.collections[lane as usize];
         debug_assert_ne!(c.stage, Stage::Draining, "the collection of lane {lane} drains already");
         if readers > 0 {
@@ -60,7 +61,7 @@ impl State {
 
     /// Check that a collection that drains has no operation under way (`busy`), and knows the readers of its victim.
     pub(super) fn audit_drain(&self, c: &Collection, busy: bool) -> Result<(), String> {
-        let readers = self.readers_of(c.victim);
+        let readers = self.readers_of(Extent(c.victim));
         law!(!busy, "extent {} drains, and is moved or erased", c.victim);
         law!(readers > 0, "extent {} drains, and nobody reads it", c.victim);
         law!(readers == c.readers, "{readers} reads keep extent {}, and {} are counted", c.victim, c.readers);
@@ -69,7 +70,7 @@ impl State {
 
     /// Let the extent of a flash read be erased. Returns it. [`Device::erase_if_drained`] must follow.
     #[inline]
-    pub(in crate::device) fn read_leaves(&mut self, layout: &Layout, op: OpId) -> u32 {
+    pub(in crate::device) fn read_leaves(&mut self, layout: &Layout, op: OpId) -> Extent {
         let extent = self.readers.ends(op.number());
         self.gc.reader_leaves(layout, extent);
         extent
@@ -79,8 +80,8 @@ impl State {
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Erase an extent if its collection has waited for the reader that has left.
     #[inline]
-    pub(in crate::device) fn erase_if_drained(&mut self, extent: u32) {
-        let Some(lane) = self.state.gc.lane_draining(&self.shape.layout, extent) else { return };
+    pub(in crate::device) fn erase_if_drained(&mut self, Extent(extent): Extent) {
+        let Some(lane) = self.state.gc.lane_draining(&self.shape.layout, Extent(extent)) else { return };
         if self.state.gc.collections[lane as usize].readers == 0 {
             self.state.gc.draining -= 1;
             if self.fixed.collects_instantly { self.erase_instantly(lane) } else { self.erase_victim(lane) }

@@ -54,7 +54,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.counters.programs_pad += u64::from(rest.end - rest.start);
         self.data_padded(rest);
         self.count_rows(lane, rows);
-        if !self.state.must_drain(lane) {
+        if !self.state.must_drain(Lane(lane)) {
             self.erase_instantly(lane);
         }
     }

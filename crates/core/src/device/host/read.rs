@@ -1,6 +1,6 @@
 //! Host reads: look-up, one flash operation for each row, decoder, host link.
 
-use crate::address::{Lpn, Ppa};
+use crate::address::{Extent, Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::work::Work;
@@ -174,8 +174,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn order_read(&mut self, read: FlashCommand) -> OpId {
         let extent = read.extent;
         let op = self.flash.order(read);
-        self.state.readers.begins(op.number(), extent);
-        self.state.gc.reader_comes(&self.shape.layout, extent);
+        self.state.readers.begins(op.number(), Extent(extent));
+        self.state.gc.reader_comes(&self.shape.layout, Extent(extent));
         op
     }
 

@@ -1,7 +1,7 @@
 //! Reconstruction: a read behind a collection is replaced by computing its unit from the rest of
 //! the stripe.
 
-use crate::address::{BusyUnit, Lpn, Ppa};
+use crate::address::{BusyUnit, Extent, Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::work::Work;
@@ -196,8 +196,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         r.failed = false;
         if self.fixed.may_fail {
             // If another member cannot be read, the unit itself may have to be read.
-            self.state.parity.targets.begins(rid, extent);
-            self.state.gc.reader_comes(&self.shape.layout, extent);
+            self.state.parity.targets.begins(rid, Extent(extent));
+            self.state.gc.reader_comes(&self.shape.layout, Extent(extent));
         }
         self.data_rebuilding(rid, row);
         for unit in self.shape.striped().members(stripe) {
