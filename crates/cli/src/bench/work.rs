@@ -26,12 +26,6 @@ pub struct Scale {
     pub tiny: bool,
 }
 
-impl Scale {
-    fn requests(self, requests: u64) -> u64 {
-        if self.tiny { requests / 1000 } else { requests }
-    }
-}
-
 /// The job of the reads, and their number on an aged drive.
 pub const READS: &str = "randread,bs=4k,iodepth=32";
 const READ: u64 = 3_000_000;
@@ -83,6 +77,16 @@ impl Target {
     }
 }
 
+impl Target {
+    /// A job on the share of the drive.
+    fn workload(self, scale: Scale, job: &str, requests: u64) -> Result<WorkloadSpec, CliError> {
+        let requests = if scale.tiny { requests / 1000 } else { requests };
+        // Offsets are drawn independently, as by the simulators compared with.
+        let text = format!("{job},size={}%,norandommap,number_ios={requests}", self.share);
+        Ok(WorkloadSpec::parse(&text, |_| None, &TraceReplay::default())?)
+    }
+}
+
 /// A target and a job on it.
 struct Case {
     config: DeviceConfig,
@@ -97,11 +101,8 @@ struct Case {
 
 impl Case {
     fn new(scale: Scale, target: Target, job: &str, requests: u64) -> Result<Case, CliError> {
-        let requests = scale.requests(requests);
         let config = target.config(scale)?;
-        // Offsets are drawn independently, as by the simulators compared with.
-        let text = format!("{job},size={}%,norandommap,number_ios={requests}", target.share);
-        let workload = WorkloadSpec::parse(&text, |_| None, &TraceReplay::default())?;
+        let workload = target.workload(scale, job, requests)?;
         let rss = rss_bytes();
         let before = page_faults();
         let device = Drive::new(&config, SEED, ()).map_err(|e| CliError::Input(e.to_string()))?;
@@ -232,8 +233,7 @@ pub fn aged(
     }
     lines.push(case.run(names.run, &mut device)?);
     if let Some(read) = names.read {
-        let text = format!("{READS},size={}%,norandommap,number_ios={}", target.share, scale.requests(READ));
-        let workload = WorkloadSpec::parse(&text, |_| None, &TraceReplay::default())?;
+        let workload = target.workload(scale, READS, READ)?;
         // A run begins at time zero. Only one such drive has its memory at a time.
         drop(device);
         let (mut device, _) = case.aged()?;

@@ -73,3 +73,27 @@ impl Readers {
         self.keep.len() <= most && self.iter().all(inside) && self.iter().count() == self.count as usize
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_keep_their_extents_until_they_end() {
+        let mut readers = Readers::new(4);
+        let of = |readers: &Readers| [5, 6].map(|extent| readers.of(Extent(extent)));
+        assert_eq!((of(&readers), readers.count()), ([0, 0], 0));
+        readers.begins(2, Extent(5));
+        readers.begins(0, Extent(5));
+        readers.begins(3, Extent(6));
+        assert_eq!((of(&readers), readers.count()), ([2, 1], 3));
+        assert!(readers.iter().eq([(0, 5), (2, 5), (3, 6)]));
+        assert_eq!((readers.ends(2), of(&readers)), (Extent(5), [1, 1]));
+        readers.begins(2, Extent(6));
+        assert_eq!((readers.ends(0), of(&readers), readers.count()), (Extent(5), [0, 2], 2));
+        assert!(readers.fit(7, 4) && !readers.fit(6, 4), "an extent that is not there");
+        assert!(!readers.fit(7, 3), "more readers than the drive has");
+        readers.count += 1;
+        assert!(!readers.fit(7, 4), "a wrong count");
+    }
+}
