@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+import shutil
 
 import published
 
@@ -20,7 +21,8 @@ make apps SIZE=small      # a few seconds each
 make apps ONLY=rocksdb    # one of rocksdb, ycsb, filebench, postgres
 ```
 
-A tool that is missing skips its application with the reason. The results are JSON files in `target/apps`.
+A tool that is missing skips its application with the reason. The results are JSON files in `target/apps`. A dash stands for a
+percentile of the drive beyond which fewer than ten reads lie.
 """
 
 SCALE = """## The drives are small
@@ -65,18 +67,36 @@ def seen(r, program, percentile):
     return us(program.get(percentile)) + ("*" if percentile in r["drive"]["spoilt"] else "")
 
 
+# The fewest reads of which a percentile is shown: ten are beyond it.
+FEWEST = {"p50": 20, "p99": 1_000, "p99.9": 10_000}
+
+
+def tail(r, percentile, kind="read"):
+    """A percentile of what the drive has measured; `None` if it had too few commands."""
+    of = r["drive"][kind]
+    return of.get(percentile) if of.get("count", 0) >= FEWEST[percentile] else None
+
+
+def slowest(r):
+    """What the drive's slowest reads waited for most."""
+    shares = r["drive"].get("slow_reads", {}).get("shares")
+    if not shares or tail(r, "p99") is None:
+        return "–"
+    cause, share = max(shares.items(), key=lambda c: c[1])
+    return f"{cause} {share:.0%}"
+
+
 def late(r):
     of = r["drive"]["lateness_ns"]
     return f"{us(of['p50'])}, {us(of['p99'])}"
 
 
 def row(r, first, program):
-    read = r["drive"]["read"]
     return [*first, f"{r['program']['ops']:,}", *(seen(r, program, p) for p in ("p50", "p99", "p99.9")),
-            us(read.get("p50")), us(read.get("p99")), us(read.get("p99.9")), late(r)]
+            f"{r['drive']['read'].get('count', 0):,}", *(us(tail(r, p)) for p in FEWEST), slowest(r), late(r)]
 
 
-HEADS = ["operations/s", "program p50", "p99", "p99.9", "drive's reads p50", "p99", "p99.9", "late p50, p99"]
+HEADS = ["operations/s", "program p50", "p99", "p99.9", "drive's reads", "p50", "p99", "p99.9", "the slowest wait for", "late p50, p99"]
 
 
 def ratio(results, key, base, other, of):
@@ -101,10 +121,10 @@ def rocksdb(results):
     rows = [row(r, [r["case"], r["threads"], r["scheme"]], r["program"])
             for r in sorted(results, key=lambda r: (r["case"] != "readwhilewriting", r["threads"], order.index(r["scheme"])))]
     below = lambda ratios: [v for (_, threads), v in ratios.items() if threads < 32]
-    own = ratio(results, key, "pblk", "rail", lambda r: r["drive"]["read"].get("p99.9"))
+    own = ratio(results, key, "pblk", "rail", lambda r: tail(r, "p99.9"))
     seen = ratio(results, key, "pblk", "rail", lambda r: r["program"].get("p99.9"))
     ops = ratio(results, key, "pblk", "rail", lambda r: r["program"]["ops"])
-    hc = ratio(results, key, "rail-hc", "rail", lambda r: r["drive"]["read"].get("p99.9"))
+    hc = ratio(results, key, "rail-hc", "rail", lambda r: tail(r, "p99.9"))
     shape = table(["what", "published", "here"], [
         ["p99.9 of pblk over that of RAIL, below 32 threads", "about 4", f"{span(below(own))} (drive), {span(below(seen))} (db_bench)"],
         ["operations of pblk over those of RAIL", "about 1", span(ops.values())],
@@ -118,7 +138,9 @@ def rocksdb(results):
     if hc and not all(0.67 <= v <= 1.5 for v in hc.values()):
         misses.append(f"p99.9 of RAIL-HC is {span(hc.values())} times that of RAIL, and it followed it closely")
     text = ("db_bench of RocksDB, 20-byte keys, 400-byte values, no compression, direct I/O. One other thread writes (or merges) 10 MB/s, so "
-            "that all drives have the same work; in the paper it writes as fast as it can.\n")
+            "that all drives have the same work; in the paper it writes as fast as it can. The drive's reads are those of lookups and, up to "
+            "256 KiB each, those of compaction: where the slowest wait for `controller_wait`, they are long reads of compaction whose sectors "
+            "the controller transfers one after another.\n")
     return text, misses, shape, table(["benchmark", "threads", "scheme", *HEADS], rows)
 
 
@@ -126,11 +148,11 @@ def ycsb(results):
     key = lambda r: (r["case"], r["beside"])
     rows = [row(r, [r["case"], f"{r['beside']:,}", r["scheme"]], r["program"].get("read", {}))
             for r in sorted(results, key=lambda r: (r["beside"], r["case"], r["scheme"]))]
-    own = ratio(results, key, "pblk", "rail", lambda r: r["drive"]["read"].get("p99.9"))
+    own = ratio(results, key, "pblk", "rail", lambda r: tail(r, "p99.9"))
     part = lambda cases, beside: [v for (case, b), v in own.items() if case in cases and (b > 0) == beside]
     worse = {}
     for scheme in ["pblk", "rail"]:
-        of = {key(r): r["drive"]["read"].get("p99.9") for r in results if r["scheme"] == scheme}
+        of = {key(r): tail(r, "p99.9") for r in results if r["scheme"] == scheme}
         worse[scheme] = [of[case, b] / of[case, 0] for case, b in of if b and of.get((case, 0)) and of[case, b]]
     shape = table(["what", "published", "here (drive's reads)"], [
         ["p99.9 of pblk over that of RAIL, A and F", "more than 1", span(part("AF", False))],
@@ -158,7 +180,7 @@ def filebench(results):
     for r in sorted(results, key=lambda r: (r["case"], order.index(r["scheme"]))):
         read, program = r["drive"]["read"], r["program"]
         rows.append([r["case"], r["scheme"], f"{program['ops']:,}", us(program["mean"]) + ("*" if not r["valid"] else ""), seen(r, program, "p99"), us(read.get("mean")),
-                     us(read.get("p99")), us(read.get("p99.9")), late(r)])
+                     us(tail(r, "p99")), us(tail(r, "p99.9")), slowest(r), late(r)])
     means = lambda other: ratio(results, key, other, "ttflash", lambda r: r["drive"]["read"].get("mean"))
     base, preemptive = means("baseline"), means("preemptive-gc")
     shape = table(["what", "published", "here (drive's reads)"], [
@@ -174,7 +196,7 @@ def filebench(results):
         misses.append(f"preemptive collection has a lower mean than ttFlash under {faster}")
     text = ("filebench's personalities as fio jobs ([apps/personalities](../apps/personalities)): reads and writes of the sizes and kinds that "
             "filebench makes, without its creation and deletion of files.\n")
-    return text, misses, shape, table(["personality", "scheme", "operations/s", "program's reads: mean", "p99", "drive's reads: mean", "p99", "p99.9", "late p50, p99"], rows)
+    return text, misses, shape, table(["personality", "scheme", "operations/s", "program's reads: mean", "p99", "drive's reads: mean", "p99", "p99.9", "the slowest wait for", "late p50, p99"], rows)
 
 
 def postgres(results):
@@ -203,8 +225,8 @@ def conditions(results):
     invalid = sum(not r["valid"] for r in results)
     return f"""## Conditions
 
-{" and ".join(dates)}: a virtual machine with {c['processors']} processors ({c['model']}), Linux {c['kernel']}, shared with compilers at the lowest
-priority (load {min(loads):.0f} to {max(loads):.0f}). The server ran under `{c['server'] or 'no priority'}`, the programs under `{c['client'] or 'no priority'}`.
+{" and ".join(dates)}: a virtual machine with {c['processors']} processors ({c['model']}), Linux {c['kernel']}, shared with other work at the
+lowest priority (load {min(loads):.0f} to {max(loads):.0f}). The server ran under `{c['server'] or 'no priority'}`, the programs under `{c['client'] or 'no priority'}`.
 
 Of {len(exact)} logs the replay gave the completions of the served drive to the nanosecond for {same}, and the same percentiles as the server for
 {as_served} (those of the last case of each server). A star marks what a program has measured at a percentile at which lateness is more than a tenth of
@@ -212,6 +234,19 @@ the drive's own latency: it is not the drive's latency, and is invalid as one. O
 percentile that the figure is about (p99.9; the mean for the personalities). The drive's columns are right in any case, because the drive
 does what is due at its own time; the comparisons with the papers use these where they say so.
 """
+
+
+def pictures(path, folder, of):
+    """The figures of the servers' last cases, copied beside the page."""
+    lines = []
+    for r in of:
+        name = f"{r['application']}-{r['device']}-{r['scheme']}"
+        found = [p for p in glob.glob(os.path.join(folder, f"{name}-*.svg")) if "replay" in r]
+        if found:
+            shutil.copy(found[0], os.path.join(os.path.dirname(path), "figures", f"applications-{name}.svg"))
+            case = " ".join(str(part) for part in [r["case"], r.get("threads"), r.get("beside")] if part)
+            lines.append(f"`{r['scheme']}` on `{r['device']}`, {case}:\n\n![Distribution of latencies](figures/applications-{name}.svg)\n")
+    return "\nThe distribution of the drive's latencies in the last case of each server, from its replay:\n\n" + "\n".join(lines) if lines else ""
 
 
 def write(path, folder):
@@ -225,7 +260,7 @@ def write(path, folder):
             continue
         intro, missed, shape, rows = make(of)
         misses += [f"- {title}: {miss}." for miss in missed]
-        parts.append(f"## {title}\n\n{intro}\nPublished: {words}\n\n{shape}\n{rows}")
+        parts.append(f"## {title}\n\n{intro}\nPublished: {words}\n\n{shape}\n{rows}{pictures(path, folder, of)}")
     text += "\n## What is not as published\n\n" + ("\n".join(misses) if misses else "Nothing that the tables below compare." if results else "Nothing was compared yet.") + "\n\n"
     ran = conditions(results) if results else "## Conditions\n\nNothing was run yet: `make apps` fills this page.\n"
     text += "\n".join([ran, SCALE, *parts])

@@ -32,6 +32,13 @@ def percentiles(latencies):
     return out
 
 
+def forget(path):
+    """Let the page cache forget a file: each mix begins with as little of it."""
+    with open(path, "rb") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
 def clients(d, limit, mix, records, seconds):
     command = drive.first("client") + [sys.executable, f"{HERE}/ycsb_client.py", f"{d.path('files')}/db", mix, str(records), str(seconds)]
     each = [subprocess.Popen(command + [str(n)], stdout=subprocess.PIPE, text=True, preexec_fn=limit.enter) for n in range(CLIENTS)]
@@ -52,7 +59,8 @@ def work(tailcut, size, results):
     records, seconds = size.pick(20_000, 400_000), size.pick(1, 6)
     for scheme in size.pick(["rail"], ["pblk", "rail"]):
         with drive.Limit(size.pick(512, 192)) as limit, drive.Drive(tailcut, TOS.args(scheme), size.pick(512, 3072)) as d:
-            drive.run(sys.executable, f"{HERE}/ycsb_client.py", f"{d.path('files')}/db", "load", str(records), "0", "0")
+            drive.run(sys.executable, f"{HERE}/ycsb_client.py", f"{d.path('files')}/db", "load", str(records), "0", "0",
+                      preexec_fn=limit.enter)
             if size.normal:
                 drive.run("fio", "--name=lay", f"--filename={d.path('files')}/beside", "--rw=write", "--bs=256k", "--direct=1",
                           "--ioengine=libaio", "--iodepth=8", "--size=512m")
@@ -60,6 +68,7 @@ def work(tailcut, size, results):
             for mix in size.pick(["a"], MIXES):
                 for writes in size.pick([0], [0, BESIDE]):
                     other = subprocess.Popen(beside(d, seconds + 1), stdout=subprocess.DEVNULL) if writes else None
+                    forget(f"{d.path('files')}/db")
                     d.measure()
                     program = clients(d, limit, mix, records, seconds)
                     measured = d.measured()

@@ -74,7 +74,9 @@ fn read_or_lost(client: &mut Client, blocks: std::ops::Range<u64>, stamp: u8) ->
     blocks.filter(lost).count()
 }
 
-// RAIL may lose what lies in strides without their parity: it must say so, and give no wrong byte.
+// The last unit of each line holds metadata where the parity of the only stride would be. So one stripe of 64 has no
+// parity, and its unit on the dead die is lost: one unit of 192, which is two blocks here. RAIL must say so, and give no
+// wrong byte.
 #[test]
 fn a_die_of_rail_dies_and_no_byte_is_wrong() {
     let dir = tempfile::tempdir().unwrap();
@@ -88,7 +90,7 @@ fn a_die_of_rail_dies_and_no_byte_is_wrong() {
     let lost = read_or_lost(&mut client, 2000..2600, 3);
     write(&mut client, 2000..2300, 4);
     let later = read_or_lost(&mut client, 2000..2300, 4);
-    assert!(lost < 60 && later < 60, "{lost} and {later} of 600");
+    assert!(lost <= 12 && later <= 8, "{lost} of 600 and {later} of 300");
     let scheme = body(&ask(&served.control(), "GET", "/summary.json"))["schemes"][0].clone();
     assert_eq!(scheme["faults"]["dead_planes"], 2);
     served.stop();

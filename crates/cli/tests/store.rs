@@ -3,11 +3,10 @@
 
 mod common;
 
-use common::{command, tailcut};
+use common::stored::{SMALL_BUFFER, serve};
+use common::tailcut;
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::path::Path;
 use std::time::Duration;
 use tailcut_testkit::nbd::{Client, FLUSH, READ, WRITE, WRITE_ZEROES};
 use tailcut_units::Stream;
@@ -20,57 +19,6 @@ const DEPTH: usize = 16;
 
 /// A small drive with stripes over four channels.
 const RAIN: &str = include_str!("common/rain.toml");
-
-struct Server {
-    child: Child,
-    out: BufReader<std::process::ChildStdout>,
-    said: String,
-    socket: PathBuf,
-}
-
-/// Serve the drive of a store.
-fn serve(folder: &Path, args: &[&str]) -> Server {
-    let socket = folder.join("socket");
-    let listen = format!("nbd+unix:{}", socket.display());
-    let store = folder.join("store").display().to_string();
-    let mut program = command(Path::new("/nonexistent"));
-    program.arg("serve").args(args).args(["--store", &store, "--listen", &listen]);
-    let mut child = program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut out = BufReader::new(child.stdout.take().unwrap());
-    let mut said = String::new();
-    while !said.contains("Ctrl-C") {
-        if out.read_line(&mut said).unwrap() == 0 {
-            panic!("{said} {:?}", child.wait_with_output());
-        }
-    }
-    Server { child, out, said, socket }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // A test that fails leaves no server behind.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Server {
-    fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-
-    fn stop(mut self) -> String {
-        let id = self.child.id().to_string();
-        assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
-        let mut text = String::new();
-        self.out.read_to_string(&mut text).unwrap();
-        let mut said = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        assert!(self.child.wait().unwrap().success(), "{text} {said}");
-        text
-    }
-}
 
 fn check(folder: &Path) -> common::Ended {
     tailcut(&["check", &folder.join("store").display().to_string()])
@@ -201,9 +149,6 @@ impl Oracle {
         }
     }
 }
-
-/// A write buffer that holds few of the blocks, so that most are on flash.
-const SMALL_BUFFER: [&str; 2] = ["--set", "policy.buffer.lru.capacity=256KiB"];
 
 /// Kill a server under load, again and again.
 fn survives(name: &str, args: &[&str], kills: u64) {
@@ -350,80 +295,4 @@ fn another_drive_and_damage_are_refused() {
     assert!(check(folder.path()).err.contains("other files than those of a store"));
     let none = folder.path().join("none").display().to_string();
     assert!(tailcut(&["check", &none]).err.contains("there is no store"));
-}
-
-/// Undoes mounts, however a test ends.
-struct Mounted(Vec<String>);
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        for line in self.0.iter().rev() {
-            let _ = std::process::Command::new("sh").args(["-c", line]).output();
-        }
-    }
-}
-
-/// What a line of the shell prints; `None` if it fails.
-fn shell(line: &str) -> Option<String> {
-    let ended = std::process::Command::new("sh").args(["-c", line]).output().unwrap();
-    let text = String::from_utf8_lossy(&ended.stdout).trim().to_string();
-    ended.status.success().then_some(text)
-}
-
-/// SQLite on ext4 on the drive as a file: a transaction that was committed outlives the server.
-#[test]
-fn a_database_survives_the_end_of_the_server() {
-    let needs = "command -v mkfs.ext4 fsck.ext4 sqlite3 losetup && test -w /dev/fuse && losetup -f";
-    if shell("id -u").as_deref() != Some("0") || shell(needs).is_none() {
-        println!("skipped: it needs root, FUSE, loop devices, mkfs.ext4 and sqlite3");
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name).display().to_string();
-    let (mount, fs) = (at("mount"), at("fs"));
-    std::fs::create_dir_all(&mount).unwrap();
-    std::fs::create_dir_all(&fs).unwrap();
-    let listen = format!("fuse:{mount}");
-    let args = [&["tiny", "--speed", "20", "--listen", &listen][..], &SMALL_BUFFER].concat();
-    let mut mounted = Mounted(vec![format!("umount -l {mount}")]);
-    let server = serve(folder.path(), &args);
-    shell(&format!("mkfs.ext4 -q -F {mount}/drive")).expect("a file system");
-    let Some(device) = shell(&format!("losetup -f --show {mount}/drive")) else {
-        println!("skipped: there is no loop device here");
-        server.stop();
-        return;
-    };
-    mounted.0.push(format!("losetup -d {device}"));
-    shell(&format!("mount {device} {fs}")).expect("the file system is mounted");
-    mounted.0.push(format!("umount -l {fs}"));
-    shell(&format!("sqlite3 {fs}/db 'create table t(i integer primary key, x text)'")).expect("a database");
-    let killer = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(1500));
-        server.kill();
-    });
-    // `extra` also synchronises the folder after the journal is removed; else the last transaction may be undone.
-    let insert = |i: u64| {
-        let row = format!("insert into t values({i}, hex(randomblob(200)))");
-        shell(&format!("sqlite3 {fs}/db \"pragma synchronous=extra; {row}\""))
-    };
-    let committed = (1..).take_while(|&i| insert(i).is_some()).last().unwrap_or(0);
-    killer.join().unwrap();
-    drop(mounted);
-    assert!(committed > 3, "{committed} transactions");
-
-    let mut mounted = Mounted(vec![format!("umount -l {mount}")]);
-    let server = serve(folder.path(), &args);
-    // 0: clean; 1: the journal was replayed.
-    shell(&format!("fsck.ext4 -fy {mount}/drive || test $? = 1")).expect("the file system can be repaired");
-    let device = shell(&format!("losetup -f --show {mount}/drive")).expect("a loop device");
-    mounted.0.push(format!("losetup -d {device}"));
-    shell(&format!("mount {device} {fs}")).expect("the file system is mounted");
-    mounted.0.push(format!("umount {fs}"));
-    let found = shell(&format!("sqlite3 {fs}/db 'pragma integrity_check; select count(*) from t'")).unwrap();
-    let (integrity, count) = found.split_once('\n').unwrap();
-    assert_eq!(integrity, "ok");
-    let count: u64 = count.parse().unwrap();
-    assert!(count == committed || count == committed + 1, "{count} rows of {committed} transactions");
-    drop(mounted);
-    server.stop();
 }

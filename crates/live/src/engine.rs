@@ -321,6 +321,11 @@ impl Engine {
         })
     }
 
+    /// Whether a request has ended that was not given back.
+    pub fn has_ended(&self) -> bool {
+        !self.ended.is_empty()
+    }
+
     /// A request that has ended, the first first. What it has changed is in the store by then.
     ///
     /// # Errors

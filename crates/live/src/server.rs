@@ -199,6 +199,8 @@ impl Server {
 
     /// Let the drive do what is due by now, and answer what has ended.
     fn work(&mut self) -> io::Result<()> {
+        // The first answer leaves at once, so that its client wakes while the others are made.
+        let mut first = true;
         loop {
             let now = self.clock.now();
             self.engine.advance(now);
@@ -206,7 +208,11 @@ impl Server {
             while let Some(ended) = self.engine.next_ended().map_err(io::Error::other)? {
                 any = true;
                 self.lateness.count(self.clock.wall_ns(now.0 - ended.times[1].0));
-                self.answer(ended);
+                let place = self.answer(ended);
+                if let Some(place) = place.filter(|_| first && self.engine.has_ended()) {
+                    first = false;
+                    self.write(place);
+                }
             }
             if !any {
                 break;
@@ -218,15 +224,18 @@ impl Server {
         Ok(())
     }
 
-    fn answer(&mut self, ended: Ended) {
+    /// Give a client its answer. Returns the place of its connection, if it has one.
+    fn answer(&mut self, ended: Ended) -> Option<usize> {
         let Ended { client, request, data, error, .. } = ended;
         self.served.requests += 1;
         self.served.failed += u64::from(error.is_some());
         if let Some(done) = self.asked.remove(&client) {
-            return done(error.map_or(Ok(data), Err));
+            done(error.map_or(Ok(data), Err));
+            return None;
         }
-        let of = |c: &&mut Connection| c.number == client;
-        let Some(connection) = self.connections.iter_mut().flatten().find(of) else { return };
+        let of = |c: &Option<Connection>| c.as_ref().is_some_and(|c| c.number == client);
+        let place = self.connections.iter().position(of)?;
+        let connection = self.connections[place].as_mut()?;
         match error {
             Some(errno) => connection.session.fail(&request, errno),
             None if request.kind == crate::nbd::RequestKind::Read => {
@@ -234,6 +243,7 @@ impl Server {
             }
             None => connection.session.answer(&request),
         }
+        Some(place)
     }
 
     /// Sleep until a client has sent something, can take something, or the drive has something due. Returns the places of

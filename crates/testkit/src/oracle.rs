@@ -375,6 +375,11 @@ impl Oracle {
         Ok(())
     }
 
+    /// A fault that the configuration does not have lets a read fail that may succeed later.
+    pub fn lets_failures_pass(&mut self) {
+        self.transient = true;
+    }
+
     /// Whether a read that has failed may succeed later.
     pub fn failures_pass(&self) -> bool {
         self.transient

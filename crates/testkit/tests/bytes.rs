@@ -123,6 +123,7 @@ fn plan(grain: u64, weights: [u64; 4], fill: u64) -> Plan {
         sequential: false,
         audit_every: 500,
         fails: 0,
+        interventions: Default::default(),
     }
 }
 

@@ -40,6 +40,7 @@ fn plan() -> Plan {
         sequential: false,
         audit_every: 200,
         fails: 400,
+        interventions: Default::default(),
     }
 }
 

@@ -52,6 +52,7 @@ fn plan(gap: u64) -> Plan {
         sequential: false,
         audit_every: 2_000,
         fails: 0,
+        interventions: Default::default(),
     }
 }
 

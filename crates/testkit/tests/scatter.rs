@@ -116,6 +116,7 @@ fn what_was_scattered_is_there_and_can_be_worked_on() {
         sequential: false,
         audit_every: 500,
         fails: 0,
+        interventions: Default::default(),
     };
     for (c, free, fill) in [
         (parity_drive(), Level::Count(8), 256),

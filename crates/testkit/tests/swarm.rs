@@ -203,6 +203,7 @@ fn no_drive_under_pblk_breaks() {
     let failures = [0, 1, 2].map(|kind| outcomes.iter().filter(|o| o.failures[kind] > 0).count());
     assert!(failures.iter().all(|&drives| drives > 3), "drives with failures by kind: {failures:?}");
     assert!(outcomes.iter().any(|o| o.read_only), "no drive became read-only");
+    assert!(outcomes.iter().filter(|o| o.interventions > 0).count() > 3, "interventions on few drives");
     let computed = [0, 1].map(|of| outcomes.iter().filter(|o| o.by_two_parities[of] > 0).count());
     assert!(
         computed.iter().all(|&drives| drives > 1),

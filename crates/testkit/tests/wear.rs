@@ -232,6 +232,7 @@ fn what_moves_stays_what_was_written() {
             sequential: false,
             audit_every: 200,
             fails: 0,
+            interventions: Default::default(),
         };
         let case = Case { seed, config, plan };
         let (_, device) =

@@ -4,6 +4,8 @@
 pub mod chromium;
 #[cfg(unix)]
 pub mod served;
+#[cfg(unix)]
+pub mod stored;
 
 use serde_json::Value;
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! Random drives and random workloads, from a seed.
 
 use super::draw_flash::{draw_deferral, draw_erases, draw_errors, draw_faults, draw_past, draw_suspension};
+use super::interventions::{Interventions, draw_prepared};
 use crate::small_drive;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::{Deserialize, de::IntoDeserializer};
@@ -69,6 +70,8 @@ pub struct Plan {
     pub audit_every: u64,
     /// Number of the command before which a plane fails, if the drive tolerates it; 0 for none.
     pub fails: u32,
+    /// What is done to the drive while it serves the commands.
+    pub interventions: Interventions,
 }
 
 pub(super) fn one_of<T: Clone>(s: &mut Stream, from: &[T]) -> T {
@@ -118,6 +121,7 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
     let mut planes = Stream::new(seed, "swarm planes", 0);
     let mut slc = Stream::new(seed, "swarm slc", 0);
     let mut caches = Stream::new(seed, "swarm caches", 0);
+    let mut injected = Stream::new(seed, "swarm interventions", 0);
     loop {
         let mut config = draw_drive(&mut s);
         draw_policies(&mut s, &mut config);
@@ -126,6 +130,7 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
         draw_wear(&mut wear, &mut config);
         draw_joins(&mut joins, &mut config);
         draw_faults(&mut faults, &mut config, always_faults);
+        draw_prepared(&mut injected, &mut config);
         // Some seeds, by their number, of which some hold bytes: the others draw what they drew before this.
         if seed % 16 == 11 || seed % 32 == 16 {
             draw_past(&mut past, &mut config);
@@ -155,7 +160,8 @@ fn draw_case(seed: u64, always_faults: bool) -> Case {
         }
         if set_capacity(&mut s, &mut config, seed) {
             widen_gap(&mut config, seed);
-            let plan = draw_plan(&mut s, &config);
+            let mut plan = draw_plan(&mut s, &config);
+            plan.interventions = Interventions::draw(&mut injected, &config, plan.commands);
             return Case { seed, config, plan };
         }
     }
@@ -515,5 +521,6 @@ fn draw_plan(s: &mut Stream, c: &DeviceConfig) -> Plan {
         sequential: chance(s, 5),
         audit_every: one_of(s, &[50, 200, 1_000]),
         fails: if chance(s, 3) { between(s, 1, 100) as u32 } else { 0 },
+        interventions: Interventions::default(),
     }
 }

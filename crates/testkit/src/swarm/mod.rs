@@ -7,8 +7,10 @@
 
 mod draw;
 mod draw_flash;
+mod interventions;
 pub mod pblk;
 mod run;
 
 pub use draw::{Case, Plan, draw, draw_with_faults, member};
+pub use interventions::Interventions;
 pub use run::{Faults, Outcome, observe, run, run_over, watch, whole_stripes};

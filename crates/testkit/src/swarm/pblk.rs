@@ -2,6 +2,7 @@
 
 use super::draw::{between, chance, one_of, read_by_plane};
 use super::draw_flash::{draw_erases, draw_errors, draw_faults, draw_suspension};
+use super::interventions::{Interventions, done, draw_prepared};
 use crate::bytes::Bytes;
 use crate::replay::{Reached, Replay};
 use crate::small_drive;
@@ -11,6 +12,7 @@ use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::figures::Until;
 use tailcut_core::ftl::config::FtlKind;
 use tailcut_core::ftl::map::Place;
+use tailcut_core::intervention::Intervention;
 use tailcut_core::medium::{InMemory, Medium, NoData};
 use tailcut_core::nand::config::ChannelOrder;
 use tailcut_core::pblk::config::{Kernel, SplitBy};
@@ -70,6 +72,7 @@ pub fn draw(seed: u64) -> DeviceConfig {
         }
         draw_faults(&mut Stream::new(seed, "swarm pblk faults", 0), &mut c, false);
         c.faults.rebuild_rate = None;
+        draw_prepared(&mut Stream::new(seed, "swarm pblk interventions", 0), &mut c);
         draw_strides(&mut strides, &mut c);
         if chance(&mut planes, 3) {
             read_by_plane(&mut c);
@@ -137,6 +140,8 @@ pub struct Outcome {
     pub failures: [u64; 3],
     /// Sectors that were computed from others, for reads and for collection, on a drive with two parities and with bytes.
     pub by_two_parities: [u64; 2],
+    /// Faults that were injected, and keys that were changed, while it served commands.
+    pub interventions: u64,
     /// Whether the drive became read-only.
     pub read_only: bool,
     /// What occurred.
@@ -181,17 +186,24 @@ pub fn run_over<M: Medium>(seed: u64, medium: M) -> Result<Outcome, String> {
         digest: 0,
         submitted: 0,
         silent: 0,
+        interventions: 0,
     };
     let commands = between(&mut s, 200, 2_000);
     let gap = one_of(&mut s, &[0, 2_000, 30_000, 400_000]);
     let weights = one_of(&mut s, &[[4, 4, 1, 1], [1, 12, 0, 0], [8, 1, 1, 1], [1, 6, 6, 0]]);
     let all: u64 = weights.iter().sum();
+    let mut injected = Stream::new(seed, "pblk interventions", 0);
+    let interventions = Interventions::draw(&mut injected, &config, commands as u32);
     let mut at = 0;
     for i in 0..commands {
         at += s.below(gap + 1);
         if chance(&mut s, 400) {
             // Collection is not limited any more after five seconds without a write.
             at += 6_000_000_000;
+        }
+        for what in interventions.before(i as u32 + 1) {
+            run.intervene(at, what)?;
+            at = at.max(run.drive.now().0);
         }
         let mut kind = s.below(all);
         let mut op = HostOp::Read;
@@ -254,10 +266,10 @@ pub fn run_over<M: Medium>(seed: u64, medium: M) -> Result<Outcome, String> {
     let two = M::HOLDS_DATA && config.pblk.parities == Some(2);
     let by_two_parities = if two { [c.rebuilt_units, c.mended_units] } else { [0; 2] };
     let read_only = run.drive.read_only().is_some();
-    let digest = run.digest;
+    let (digest, interventions) = (run.digest, run.interventions);
     let mut reached = run.drive.into_observer().reached;
     reached.keep_flash();
-    Ok(Outcome { digest, collections, failures, by_two_parities, read_only, reached })
+    Ok(Outcome { digest, collections, failures, by_two_parities, interventions, read_only, reached })
 }
 
 /// A run under way.
@@ -273,6 +285,7 @@ struct Run<M: Medium> {
     digest: u64,
     submitted: u64,
     silent: u64,
+    interventions: u64,
 }
 
 /// The sectors that a command changes: a trim only those that it covers.
@@ -313,6 +326,13 @@ impl<M: Medium> Run<M> {
             }
         }
         Ok(())
+    }
+
+    fn intervene(&mut self, at: u64, what: &Intervention) -> Result<(), String> {
+        self.until(at)?;
+        let at = SimTime(self.drive.now().0.max(at));
+        self.interventions += u64::from(done(what, self.drive.intervene(at, what))?);
+        self.drive.audit()
     }
 
     fn until(&mut self, at: u64) -> Result<(), String> {

@@ -1,6 +1,7 @@
 //! Runs a case and checks it during the run.
 
 use super::draw::{Case, between, chance, one_of};
+use super::interventions::done;
 use crate::bytes::Bytes;
 use crate::oracle::{Ended, Oracle};
 use crate::replay::{Reached, Replay};
@@ -30,6 +31,8 @@ pub struct Outcome {
     pub moves: u64,
     /// Events from the last completion until the drive was idle.
     pub settling: u64,
+    /// Faults that were injected, and keys that were changed, while it served commands.
+    pub interventions: u64,
     /// What failed, and what the drive did about it.
     pub faults: Faults,
     /// The events, members and causes that occurred.
@@ -133,6 +136,7 @@ fn may_lose_reads(case: &Case) -> bool {
     let places = |f: &FaultConfig| f.kind == FaultKind::Page || f.kills();
     rates.iter().any(|rate| rate.is_some_and(|rate| rate > 0.0))
         || case.config.faults.kills()
+        || case.plan.interventions.lose_reads()
         || case.config.fault.iter().any(places)
 }
 
@@ -260,6 +264,9 @@ impl<'a, O: Observer, M: Medium> Run<'a, O, M> {
             self.audit("after ageing")?;
         }
         self.oracle = Some(Oracle::new(&self.case.config, self.device.shape(), filled));
+        if plan.interventions.pass() {
+            self.oracle().lets_failures_pass();
+        }
         if M::HOLDS_DATA {
             let unit = self.case.config.ftl.mapping_unit;
             let mut bytes = Bytes::new(self.device.host_bytes(), unit, filled);
@@ -280,6 +287,7 @@ impl<'a, O: Observer, M: Medium> Run<'a, O, M> {
             let pause = plan.pause > 0 && chance(&mut s, plan.pause);
             let gap = if pause { 50_000_000 } else { s.below(plan.gap + 1) };
             self.pass(self.now + gap)?;
+            self.intervene(number)?;
             let wanted = SimTime(self.now);
             while !self.device.has_place() {
                 self.step()?;
@@ -313,7 +321,18 @@ impl<'a, O: Observer, M: Medium> Run<'a, O, M> {
         self.outcome.suspends = [f.erase_suspension.suspends, f.program_suspension.suspends];
         self.outcome.moves = c.shifts + c.migrations;
         self.outcome.faults = Faults::of(&self.device, &self.case.config);
+        self.outcome.faults.counts.insert("interventions", self.outcome.interventions);
         self.read_all()
+    }
+
+    /// Do what is to be done before the command of a number.
+    fn intervene(&mut self, number: u32) -> Result<(), String> {
+        for what in self.case.plan.interventions.before(number) {
+            let said = self.device.intervene(SimTime(self.now), what);
+            self.outcome.interventions += u64::from(done(what, said)?);
+            self.audit("after an intervention")?;
+        }
+        Ok(())
     }
 
     /// Read every byte of the drive, if it can fail for good or the medium holds data, and check for faults of

@@ -1,0 +1,204 @@
+//! Does a database on a file system on the drive keep what it has committed when the server of the drive is killed?
+#![cfg(unix)]
+
+mod common;
+
+use common::stored::{SMALL_BUFFER, Server, serve};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// What a line of the shell prints; `None` if it fails.
+fn shell(line: &str) -> Option<String> {
+    let ended = Command::new("sh").args(["-c", line]).output().unwrap();
+    let text = String::from_utf8_lossy(&ended.stdout).trim().to_string();
+    ended.status.success().then_some(text)
+}
+
+/// Why the tests cannot run here.
+fn lacks(programs: &str) -> Option<String> {
+    let needs =
+        format!("command -v mkfs.ext4 fsck.ext4 losetup {programs} && test -w /dev/fuse && losetup -f");
+    let is_there = shell("id -u").as_deref() == Some("0") && shell(&needs).is_some();
+    (!is_there).then(|| format!("it needs root, FUSE, loop devices, mkfs.ext4 and {programs}"))
+}
+
+/// Undoes mounts, however a test ends.
+struct Mounted(Vec<String>);
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        for line in self.0.iter().rev() {
+            shell(line);
+        }
+    }
+}
+
+/// The folder of the mounts and of the store.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Place {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["mount", "fs"] {
+            std::fs::create_dir_all(dir.path().join(name)).unwrap();
+        }
+        // Other users come through it too.
+        shell(&format!("chmod 755 {}", dir.path().display())).unwrap();
+        Place(dir)
+    }
+
+    fn at(&self, name: &str) -> String {
+        self.0.path().join(name).display().to_string()
+    }
+
+    /// Serve the drive as a file.
+    fn serve(&self) -> (Server, Mounted) {
+        let listen = format!("fuse:{}", self.at("mount"));
+        let args = [&["tiny", "--speed", "20", "--listen", &listen][..], &SMALL_BUFFER].concat();
+        let mounted = Mounted(vec![format!("umount -l {}", self.at("mount"))]);
+        (serve(self.0.path(), &args), mounted)
+    }
+
+    /// Mount the file system of the drive by a loop device; `None` if there is no loop device.
+    fn mount(&self, mounted: &mut Mounted) -> Option<()> {
+        let (file, fs) = (self.at("mount/drive"), self.at("fs"));
+        let device = shell(&format!("losetup -f --show {file}"))?;
+        mounted.0.push(format!("losetup -d {device}"));
+        shell(&format!("mount {device} {fs}")).expect("the file system is mounted");
+        mounted.0.push(format!("umount {fs} || umount -l {fs}"));
+        Some(())
+    }
+
+    /// A new file system on a new drive.
+    fn begin(&self) -> Option<(Server, Mounted)> {
+        let (server, mut mounted) = self.serve();
+        shell(&format!("mkfs.ext4 -q -F {}", self.at("mount/drive"))).expect("a file system");
+        if self.mount(&mut mounted).is_none() {
+            println!("skipped: there is no loop device here");
+            server.stop();
+            return None;
+        }
+        Some((server, mounted))
+    }
+
+    /// The drive and its file system after the end of the server.
+    fn go_on(&self) -> (Server, Mounted) {
+        let (server, mut mounted) = self.serve();
+        // 0: clean; 1: the journal was replayed.
+        let repair = format!("fsck.ext4 -fy {} || test $? = 1", self.at("mount/drive"));
+        shell(&repair).expect("the file system can be repaired");
+        self.mount(&mut mounted).expect("a loop device");
+        (server, mounted)
+    }
+}
+
+/// Let transactions be committed one after another until the server is killed. Returns how many were.
+fn commit_until_killed(server: Server, commit: impl Fn(u64) -> bool) -> u64 {
+    let killer = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(1500));
+        server.kill();
+    });
+    let committed = (1..).take_while(|&i| commit(i)).last().unwrap_or(0);
+    killer.join().unwrap();
+    assert!(committed > 3, "{committed} transactions");
+    committed
+}
+
+/// The transaction under way when the server ended may be there or not.
+fn assert_rows(count: &str, committed: u64) {
+    let count: u64 = count.parse().unwrap();
+    assert!(count == committed || count == committed + 1, "{count} rows of {committed} transactions");
+}
+
+#[test]
+fn sqlite_keeps_what_it_committed() {
+    if let Some(why) = lacks("sqlite3") {
+        return println!("skipped: {why}");
+    }
+    let place = Place::new();
+    let Some((server, mounted)) = place.begin() else { return };
+    let db = place.at("fs/db");
+    shell(&format!("sqlite3 {db} 'create table t(i integer primary key, x text)'")).expect("a database");
+    // `extra` also synchronises the folder after the journal is removed; else the last transaction may be undone.
+    let committed = commit_until_killed(server, |i| {
+        let row = format!("insert into t values({i}, hex(randomblob(200)))");
+        shell(&format!("sqlite3 {db} \"pragma synchronous=extra; {row}\"")).is_some()
+    });
+    drop(mounted);
+
+    let (server, mounted) = place.go_on();
+    let found = shell(&format!("sqlite3 {db} 'pragma integrity_check; select count(*) from t'")).unwrap();
+    let (integrity, count) = found.split_once('\n').unwrap();
+    assert_eq!(integrity, "ok");
+    assert_rows(count, committed);
+    drop(mounted);
+    server.stop();
+}
+
+/// PostgreSQL, which does not run as root.
+struct Postgres {
+    child: Child,
+    socket: String,
+}
+
+impl Postgres {
+    fn start(programs: &str, data: &str, socket: &str) -> Postgres {
+        let options = ["-c", "listen_addresses=", "-c", "shared_buffers=16MB", "-k", socket];
+        let mut program = Command::new("runuser");
+        program.args(["-u", "postgres", "--", &format!("{programs}/postgres"), "-D", data]).args(options);
+        let child = program.current_dir("/").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let server = Postgres { child, socket: socket.to_string() };
+        let ready = format!(
+            "for i in $(seq 300); do {programs}/pg_isready -q -h {socket} && exit; sleep 0.1; done; false"
+        );
+        shell(&ready).expect("PostgreSQL starts");
+        server
+    }
+
+    fn asks(&self, sql: &str) -> Option<String> {
+        shell(&format!("cd / && timeout 20 psql -h {} -U postgres -qAt -c \"{sql}\" postgres", self.socket))
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // An immediate stop: the drive beneath it may be gone.
+        shell(&format!("pkill -QUIT -P {}", self.child.id()));
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn postgresql_keeps_what_it_committed() {
+    let programs = shell("ls -d /usr/lib/postgresql/*/bin | tail -1").unwrap_or_default();
+    if let Some(why) = lacks("runuser pkill psql") {
+        return println!("skipped: {why}");
+    }
+    if !Path::new(&programs).join("initdb").exists() {
+        return println!("skipped: it needs PostgreSQL");
+    }
+    let place = Place::new();
+    let Some((server, mounted)) = place.begin() else { return };
+    let (data, socket) = (place.at("fs/pg"), place.at("socket-pg"));
+    shell(&format!("mkdir {data} {socket} && chown postgres {data} {socket}")).unwrap();
+    let init = format!("cd / && runuser -u postgres -- {programs}/initdb -D {data} -A trust --no-sync");
+    shell(&init).expect("a cluster");
+    shell(&format!("sync -f {data}")).expect("it is on the drive");
+    let postgres = Postgres::start(&programs, &data, &socket);
+    postgres.asks("create table t(i int primary key, x text)").expect("a table");
+    let committed = commit_until_killed(server, |i| {
+        postgres.asks(&format!("insert into t values({i}, repeat('x', 400))")).is_some()
+    });
+    drop(postgres);
+    drop(mounted);
+
+    let (server, mounted) = place.go_on();
+    let postgres = Postgres::start(&programs, &data, &socket);
+    assert_rows(&postgres.asks("select count(*) from t").expect("an answer"), committed);
+    let damaged = postgres.asks("select count(*) from t where x <> repeat('x', 400)").expect("an answer");
+    assert_eq!(damaged, "0");
+    drop(postgres);
+    drop(mounted);
+    server.stop();
+}
