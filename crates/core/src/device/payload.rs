@@ -404,9 +404,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let clean = slot == NONE && self.shape.stripes.as_ref().is_some_and(|x| !x.is_parity(unit));
         let (parity, copy) = accs_of(job);
         let (for_parity, for_copy) = match self.state.parity.stripes.jobs[job].basis {
-            Basis::Former => (true, false),
-            Basis::Rest => (clean, false),
-            Basis::RestBut(_) => (clean, true),
+            Basis::ReadModifyWrite => (true, false),
+            Basis::ReconstructWrite => (clean, false),
+            Basis::ReconstructAround(_) => (clean, true),
         };
         if for_parity {
             self.medium.xor_flash(parity, ppa);
@@ -427,7 +427,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return;
         }
         let (parity, copy) = accs_of(job);
-        if let Basis::RestBut(unit) = self.state.parity.stripes.jobs[job].basis {
+        if let Basis::ReconstructAround(unit) = self.state.parity.stripes.jobs[job].basis {
             // A copy that cannot be read may be gone.
             if let Some(ppa) = self.flash_copy(unit) {
                 self.medium.complete_xor(copy, self.slot_in_job(job, unit), ppa);
