@@ -1,4 +1,4 @@
-//! What may be done to a drive while it runs, besides commands: a fault, or another value of a key.
+//! Changes to a running drive other than commands: a fault, or another value of a key.
 //!
 //! An intervention takes place at a time, after all that the drive does at that time and before any command that is
 //! submitted later. It is a part of the input like the commands, so a run with the same interventions gives the same

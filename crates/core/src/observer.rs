@@ -267,8 +267,8 @@ pub enum WriteStep {
         /// The busy unit that is erased (`NONE`: there are several).
         unit: BusyUnit,
     },
-    /// The write unit has a row, and this operation will program it. A member of a stripe that was held is
-    /// told by the number of its write unit.
+    /// The write unit has a row, and this operation will program it. A member of a stripe that was held is identified
+    /// by the number of its write unit.
     Placed(u32),
 }
 

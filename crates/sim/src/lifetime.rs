@@ -11,7 +11,7 @@ use tailcut_core::nand::erase::chip::Nature;
 
 /// Blocks that are aged.
 pub const BLOCKS: u32 = 2000;
-/// Cycles that are lived alike: each erase of so many is the same.
+/// Length of a step of the simulation in cycles: all erases of a step are taken to be equal.
 const ALIKE: u32 = 4;
 /// A block that lives longer than this has no end.
 pub const LONGEST: u32 = 40_000;

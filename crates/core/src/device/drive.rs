@@ -35,7 +35,7 @@ use crate::problem::{ConfigProblem, of_policy};
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Occupant, Occupants, SimTime};
 
-/// A drive that has not come to rest after so many events never does.
+/// Limit of events in [`Device::settle`]: a drive that is not idle after this many will never be.
 const SETTLE_EVENTS_MAX: u64 = 100_000_000;
 
 /// The timers above the flash.

@@ -23,6 +23,6 @@ pub struct AgeReport {
 pub enum Until {
     /// When write amplification is steady.
     Steady,
-    /// When so many more extents were erased.
+    /// After this many more erases of extents.
     Erases(u64),
 }

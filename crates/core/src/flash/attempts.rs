@@ -1,4 +1,4 @@
-//! The senses of the reads under way, and what they have told.
+//! The state of the senses of all reads under way, and the V_REFs learned from them.
 
 use super::senses::Senses;
 use crate::address::BlockId;
@@ -26,7 +26,7 @@ pub(super) struct SenseState {
 }
 
 impl SenseState {
-    /// The state of a flash with these senses, with so many planes and blocks of each.
+    /// Create the state for a flash with this model of senses.
     pub fn new(senses: Option<&Senses>, ops: u32, planes: u32, per_plane: u32) -> SenseState {
         let Some(senses) = senses else { return SenseState::default() };
         let tracks = senses.retry.first() == Aim::Tracked;

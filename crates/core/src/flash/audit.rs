@@ -353,8 +353,8 @@ impl<O: Observer> Flash<O> {
         (u32::from(gates.closed), u32::from(gates.programs_closed))
     }
 
-    /// The numbers of collections under way at a unit, and of those that move data. They must be what the
-    /// controller has told.
+    /// The numbers of collections under way at a unit, and of those that move data. They must match what the controller
+    /// has reported.
     pub fn collecting_at(&self, unit: BusyUnit) -> (u32, u32) {
         let gates = &self.state.units[unit.index()].gates;
         (u32::from(gates.collecting), u32::from(gates.moving))

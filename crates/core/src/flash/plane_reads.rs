@@ -64,7 +64,8 @@ pub(super) struct PlaneReads {
 }
 
 impl PlaneReads {
-    /// No read, on so many planes of all dies (0: reads are not independent), and of each.
+    /// Create the state without reads, for `all` planes of the drive (0 if planes do not read independently) and
+    /// `planes` planes of a die.
     pub fn new(all: u32, planes: u32) -> PlaneReads {
         PlaneReads { reads: vec![PlaneRead::NONE; all as usize], planes, granted: 0 }
     }

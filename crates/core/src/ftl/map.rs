@@ -121,8 +121,8 @@ impl Fill {
         }
     }
 
-    /// A fill of `lines` of `sectors` units each, of which `data` from the unit `first` on are data. `row`: of so many
-    /// units that follow one another the first ones alone, as many as the second number says, take data.
+    /// A fill of `lines` of `sectors` units each. Of a line, `data` units from unit `first` take data. `row` is a pair
+    /// (n, m): of every n consecutive units, only the first m take data.
     pub fn of_lines(lines: u32, sectors: u32, (first, data): (u32, u32), row: Option<(u32, u32)>) -> Fill {
         Fill {
             rows: row.map(|(all, data)| Rows { all: Divider::new(all), data: Divider::new(data) }),
@@ -236,7 +236,7 @@ impl Map {
         Map::of(layout.host_units, layout.units(), fill)
     }
 
-    /// An empty map of `host_units` logical units, besides parity, to `units` physical ones.
+    /// An empty map of `host_units` logical units, and parity in addition to them, to `units` physical ones.
     pub fn of(host_units: u32, units: u32, fill: Fill) -> std::io::Result<Map> {
         let parities = fill.stripes.as_ref().map_or(0, |s| s.count);
         debug_assert!(fill.stripes.as_ref().is_none_or(|s| s.parity(0) == Lpn(host_units)));

@@ -67,7 +67,7 @@ impl Readers {
         self.count
     }
 
-    /// Whether restored readers can be those of a drive with so many extents and readers.
+    /// Whether restored readers fit a drive with this number of extents and readers.
     pub fn fit(&self, extents: u32, most: usize) -> bool {
         let inside = |(_, extent)| extent < extents;
         self.keep.len() <= most && self.iter().all(inside) && self.iter().count() == self.count as usize

@@ -95,7 +95,7 @@ impl LaneRegion {
             && self.erases <= 1 << 48
     }
 
-    /// Check that an extent with so many valid units and pending rows is in one state.
+    /// Check that the state of an extent fits its numbers of valid units and pending rows.
     fn audit_extent(&self, extent: Extent, valid: u32, pending: u32) -> Result<(), String> {
         let (free, full) = (self.free.contains(&extent), self.full.contains(&extent));
         law!(!free || valid == 0, "free extent {extent} has {valid} valid units");

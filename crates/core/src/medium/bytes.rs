@@ -33,7 +33,7 @@ pub struct Bytes<S> {
     /// Sequence number of the data that entered last.
     sequence: u64,
     faults: Vec<String>,
-    /// What has changed in the controller since the store was told last.
+    /// Changes in the controller since the last report to the store.
     changed: Changed,
 }
 

@@ -1,4 +1,4 @@
-//! The flash beneath the bytes: what is programmed where.
+//! The contents of the flash: which data are programmed at which address.
 
 use super::Size;
 use super::oob::Oob;

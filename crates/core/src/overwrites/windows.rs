@@ -27,7 +27,7 @@ impl Windows {
         Windows { length: (raw / A_TURN as u64).max(1), by_turns, start: (0, 0), amplifications: Vec::new() }
     }
 
-    /// Let a window have at most so many programs.
+    /// Limit a window to this number of programs.
     pub fn shorten(&mut self, most: u64) {
         self.length = self.length.min(most);
     }
@@ -42,14 +42,14 @@ impl Windows {
         3.0 * self.length as f64
     }
 
-    /// Whether the window is over after so many programs.
+    /// Whether the window ends after this number of programs.
     #[inline]
     pub fn is_over(&self, programs: u64) -> bool {
         programs - self.start.1 >= self.length
     }
 
-    /// End a window, after so many units of users and programs in all. Returns whether the last windows agree: three, or
-    /// those of two turns.
+    /// End a window. `users` and `programs` are the units programmed for users and in all so far. Returns whether the
+    /// last windows agree: three of them, or those of two turns.
     pub fn end(&mut self, users: u64, programs: u64) -> bool {
         let written = (users - self.start.0).max(1);
         self.amplifications.push((programs - self.start.1) as f64 / written as f64);

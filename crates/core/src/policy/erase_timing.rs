@@ -73,8 +73,8 @@ impl EraseTiming {
         })
     }
 
-    /// Let erases that end at a level leave so many steps, given for level 1 and on, while a block has at
-    /// most `requirement` errors with what is left.
+    /// Allow erases to stay incomplete by the given number of steps (one entry for each level, from 1), as long as the
+    /// block then has at most `requirement` errors.
     ///
     /// # Errors
     /// Says which time makes no sense.

@@ -11,7 +11,7 @@ pub struct LaneLoad(u32);
 impl LaneLoad {
     const NO_ROOM: u32 = 1 << 31;
 
-    /// A lane with room and so many programs.
+    /// A lane with room and this number of programs.
     pub fn of(programs: u32) -> LaneLoad {
         LaneLoad(programs)
     }

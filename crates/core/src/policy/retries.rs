@@ -25,7 +25,7 @@ impl Predictor {
     }
 }
 
-/// Distances count in so many parts of a step.
+/// Distances are in units of 1/`PARTS` of a step.
 const PARTS: f64 = 16.0;
 
 /// A distance in steps as parts of a step.

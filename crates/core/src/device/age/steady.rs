@@ -4,8 +4,8 @@
 use crate::policy::gc_victim::VictimRule;
 use tailcut_units::Stream;
 
-/// Most levels of the valid share that are told apart. An extent of more units has less spread than
-/// one of this many, and the overwrites that follow correct the difference.
+/// Largest number of levels of the valid share. An extent with more units than this has less spread than the levels
+/// give; the overwrites that follow correct the difference.
 const LEVELS_MAX: u32 = 1024;
 
 /// The steady state of lanes with one share of valid units.
@@ -68,9 +68,9 @@ impl Steady {
     }
 }
 
-/// Fill in the shares of extents with at least so many valid units, if `rate` extents are collected
-/// in the time in which a valid unit goes stale, for each extent of the lane. Returns the mean share
-/// of valid units.
+/// Fill in `at_least`: by level, the share of extents with at least as many valid units. `rate` is the number of
+/// collections, for each extent of the lane, in the time in which a valid unit becomes stale. Returns the mean share of
+/// valid units.
 ///
 /// As many extents go from level `j` to level `j - 1` as are collected below level `j`. With `draws`
 /// that is `j (q[j] - q[j + 1]) = rate (1 - q[j]^draws)`; without, none is collected at any level but

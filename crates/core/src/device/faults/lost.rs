@@ -112,8 +112,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.faults.lost.add(lpn, lost);
     }
 
-    /// Note that what a slot in flight lacks of its unit is lost. Its stripe is broken until its parity is
-    /// made anew.
+    /// Note that the bytes that a slot in flight lacks of its unit are lost. The stripe is broken until its parity is
+    /// recomputed.
     pub(in crate::device) fn lose_short_member(&mut self, at: usize) {
         let member = &mut self.state.parity.stripes.members[at];
         let (unit, slot) = (member.unit, member.slot);
@@ -189,8 +189,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         [rewritten, true].into_iter().take(1 + usize::from(covered_by_both)).find(|&of| gives(of))
     }
 
-    /// Note that a unit of a stripe is lost: neither its copy at this address nor the rest of the
-    /// stripe gives it. The stripe is broken until a flush computes its parity anew.
+    /// Note that a unit of a stripe is lost: neither its copy at this address nor the rest of the stripe gives it. The
+    /// stripe is broken until a flush recomputes its parity.
     pub(in crate::device) fn lose_member(&mut self, unit: Lpn, ppa: Ppa) {
         let stripes = self.shape.striped();
         let stripe = stripes.stripe_of(unit);

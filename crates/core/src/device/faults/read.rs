@@ -9,9 +9,9 @@ use crate::medium::Medium;
 use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Begin to handle a read whose data are decoded or given up, on a drive whose reads can fail. The
-    /// read has kept its extent from being erased until now. Returns whether the owner of the read is to
-    /// be told, as without failures; [`Device::read_settled`] follows.
+    /// Begin to handle a read whose data have been decoded or given up, on a drive whose reads can fail. The read has
+    /// kept its extent from being erased until now. Returns whether the owner of the read gets its end as without
+    /// failures. [`Device::read_settled`] must follow.
     #[inline]
     pub(in crate::device) fn read_settles(&mut self, op: OpId) -> bool {
         let Extent(extent) = self.state.read_leaves(&self.shape.layout, op);
@@ -38,7 +38,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.erase_if_drained(Extent(extent));
     }
 
-    /// Handle a read that has failed. Returns whether its owner is to be told of its end.
+    /// Handle a read that has failed. Returns whether its owner must still get its end.
     fn read_failed(&mut self, op: OpId) -> bool {
         let failed = self.failed_units(op);
         match Work::from(self.flash.op(op).cmd.owner) {

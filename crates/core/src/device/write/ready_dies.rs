@@ -11,7 +11,7 @@ pub(in crate::device) struct ReadyDies {
 }
 
 impl ReadyDies {
-    /// No die of so many.
+    /// Create the table for `dies` dies, of which none is ready.
     pub fn new(dies: u32) -> ReadyDies {
         ReadyDies { queue: VecDeque::with_capacity(dies as usize), queued: vec![false; dies as usize] }
     }

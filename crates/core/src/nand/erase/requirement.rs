@@ -229,7 +229,7 @@ impl Requirement {
         std::array::from_fn(|class| whole[class] + share * (all[class] - whole[class]))
     }
 
-    /// The mean steps that the classes need after so many cycles.
+    /// The mean number of steps that each class needs after `cycles` cycles.
     fn at(&self, cycles: u32) -> [f64; CLASSES as usize] {
         std::array::from_fn(|class| {
             let (least, most, share) = self.between(class as u32, cycles);

@@ -31,7 +31,7 @@ pub enum DecodeUnit {
 }
 
 impl DecodeUnit {
-    /// How many codewords share a time, if a page has so many.
+    /// Number of codewords that share a decoding time, in a page of `of_page` codewords.
     pub(super) fn codewords(self, of_page: u64) -> u64 {
         match self {
             DecodeUnit::Codeword => 1,
@@ -60,8 +60,7 @@ pub struct ErrorsConfig {
     ///
     /// - Read by: the tables of error rates (`nand::errors::model`)
     pub model: ErrorModel,
-    /// Time of one iteration of the decoder. A codeword takes so many iterations as its errors need, besides
-    /// `ecc.decode`.
+    /// Time of one iteration of the decoder. A codeword takes `ecc.decode`, and as many iterations as its errors need.
     ///
     /// - Range: 0ns to 1000s
     /// - Read by: the decoder (`nand::ecc`), from `flash::senses`
@@ -112,7 +111,7 @@ pub struct ErrorsConfig {
     ///
     /// - Range: 0 to 1
     pub page_spread: f64,
-    /// The same over the codewords of a page. Each sense draws it anew.
+    /// The same over the codewords of a page. Each sense draws it again.
     ///
     /// - Range: 0 to 1
     pub codeword_spread: f64,
@@ -153,8 +152,8 @@ impl ErrorsConfig {
         }
     }
 
-    /// Time of a codeword without errors in the decoder besides `ecc.decode`, ns, if a page has so many codewords: one
-    /// iteration, or the first of `decode_times`.
+    /// Time of a codeword without errors in the decoder, in addition to `ecc.decode`, ns: one iteration, or the first
+    /// of `decode_times`. A page has `of_page` codewords.
     pub(crate) fn least_decoding(&self, of_page: u64) -> u64 {
         let least = self.decode_times.first().unwrap_or(&self.iteration);
         least.0 / self.decode_unit.codewords(of_page)

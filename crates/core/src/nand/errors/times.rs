@@ -21,7 +21,7 @@ pub struct DecodeTimes {
 }
 
 impl DecodeTimes {
-    /// The times of a configuration, which was checked, for the decoder of this table. A page has so many codewords.
+    /// The times of a checked configuration, for the decoder of this table and pages of `codewords` codewords.
     pub fn new(c: &ErrorsConfig, table: &Table, codewords: u64) -> DecodeTimes {
         let share = c.decode_unit.codewords(codewords);
         let Some(longest) = c.decode_times.iter().map(|time| time.0).max() else {
@@ -61,7 +61,7 @@ impl DecodeTimes {
         self.failed
     }
 
-    /// The ticks of a codeword with so many errors, which is decoded or not, in so many iterations.
+    /// The ticks of a codeword with `errors` errors: whether it was decoded, and in how many iterations.
     #[inline]
     pub fn ticks(&self, errors: u32, (decoded, iterations): (bool, u8)) -> u8 {
         match self.by_errors.last() {

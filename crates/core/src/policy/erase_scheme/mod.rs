@@ -87,8 +87,8 @@ pub trait EraseScheme {
     fn requirement(&self) -> Option<u32> {
         None
     }
-    /// Steps that the erase of a block with these errors, in 1/16, may leave which would end at this level: the
-    /// block needs so many more than its row says.
+    /// Number of steps by which the erase of a block with these expected errors, in 1/16, may stay incomplete if it
+    /// would end at this level. The rows of the scheme do not contain these steps.
     fn may_leave(&self, _level: u32, _errors: u32) -> u32 {
         0
     }
