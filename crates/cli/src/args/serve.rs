@@ -31,7 +31,7 @@ pub struct ServeArgs {
     /// was, also after its server was killed. Without it all is in memory
     #[arg(long, value_name = "FOLDER")]
     pub store: Option<PathBuf>,
-    /// Run the model's time faster than the clock by this factor
+    /// Speed of the model's time relative to the clock: with 0.1 every latency takes ten times as long
     #[arg(long, value_name = "F", default_value_t = 1.0, value_parser = positive)]
     pub speed: f64,
     /// Take the time that a request needs on this machine off the host's latencies of the model: `auto` measures it, or a
