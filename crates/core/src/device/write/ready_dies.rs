@@ -1,4 +1,5 @@
-//! The dies whose data in the write buffer fill a group, in the order in which they came to do so.
+//! The dies whose data in the write buffer fill a group (one write unit for each lane), in the order in which the
+//! groups became complete.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
