@@ -1,4 +1,4 @@
-//! Audits of the flash: operations of a failed plane, and the units that collections close.
+//! Audits of the flash: operations on dead planes, and the busy units that collections close.
 
 use crate::address::BusyUnit;
 use crate::device::drive::Device;
@@ -8,7 +8,7 @@ use crate::observer::Observer;
 use tailcut_units::Occupant;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Check that no read of a plane was queued after the plane failed.
+    /// Check that no read of a plane was queued after the death of the plane.
     pub(super) fn audit_ops(&self) -> Result<(), String> {
         for id in self.flash.ops_in_use() {
             let op = self.flash.op(id);
@@ -22,7 +22,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(())
     }
 
-    /// Check that units are closed by the collections that say so.
+    /// Check that each busy unit is closed by as many collections as claim to close it.
     pub(super) fn audit_gates(&self) -> Result<(), String> {
         let collections = &self.state.gc.collections;
         for unit in (0..self.shape.units).map(BusyUnit) {
