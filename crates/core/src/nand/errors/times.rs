@@ -1,12 +1,12 @@
-//! How long the decoder takes for a codeword.
+//! The decoding time of a codeword.
 //!
-//! The time counts in ticks, of which a byte holds the number. It is the number of iterations, or it follows from the
-//! errors of the codeword by a table (`errors.decode_times`).
+//! The time is a number of ticks, which fits a byte. It is the number of iterations, or it follows from the errors of
+//! the codeword by a table (`errors.decode_times`).
 
 use super::config::ErrorsConfig;
 use tailcut_ldpc::{CODEWORD_BITS, Table};
 
-/// The most ticks of a codeword. (255 has another meaning in `flash::senses`.)
+/// Largest number of ticks of a codeword. (255 has another meaning in `flash::senses`.)
 const MOST_TICKS: u64 = 254;
 
 /// The time of a codeword in the decoder.
@@ -14,7 +14,7 @@ const MOST_TICKS: u64 = 254;
 pub struct DecodeTimes {
     /// A tick, ns.
     tick_ns: u64,
-    /// By number of errors: the ticks of a codeword that is decoded. Empty: its iterations.
+    /// By number of errors: the ticks of a decoded codeword. If empty, the ticks are the iterations.
     by_errors: Vec<u8>,
     /// The ticks of a codeword that is not decoded.
     failed: u8,
