@@ -1,7 +1,7 @@
 //! Tests the English of comments, help and documents: words that have a plainer one in the field are not used.
 
 use super::{root, sources};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Words that comments and documents do not use, and what to write instead. A phrase may be broken by a line end.
 const BANNED: &[(&str, &str)] = &[
@@ -137,6 +137,35 @@ fn the_scan_sees_phrases_and_not_names() {
     assert_eq!(found("/// in vain"), [(1, "in vain"), (1, "vain")]);
     let names = "let told = 1;\n/// `told` and re-fed and told_of.\n/// so\nfn many() {}\n/// many";
     assert_eq!(found(names), []);
+}
+
+/// ARCHITECTURE.md names every folder of `core`, and the files of its top, of `flash`, of collection and of the two
+/// controllers, except for their lists, states and audits. So a new file there needs a word in it.
+#[test]
+fn the_architecture_names_what_a_newcomer_meets() {
+    let page = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("it is there");
+    let names: BTreeSet<&str> = page.split('`').skip(1).step_by(2).collect();
+    let named = |name: &str| {
+        let forms = [name.to_string(), format!("{name}.rs"), format!("{name}/")];
+        names.iter().any(|code| forms.iter().any(|form| code == form || code.ends_with(&format!("/{form}"))))
+    };
+    let mut missing = Vec::new();
+    for (file, _) in sources("crates/core/src") {
+        let path = file.trim_start_matches("crates/core/src/").trim_end_matches(".rs");
+        let mut parts: Vec<&str> = path.split('/').collect();
+        let stem = parts.pop().expect("a name");
+        missing
+            .extend(parts.iter().filter(|folder| !named(folder)).map(|folder| format!("{file}: {folder}/")));
+        let listed = matches!(parts.as_slice(), [] | ["flash"] | ["device"] | ["device", "gc"] | ["pblk"]);
+        if listed && !matches!(stem, "mod" | "lib" | "state" | "audit" | "config") && !named(stem) {
+            missing.push(file);
+        }
+    }
+    missing.sort();
+    missing.dedup();
+    assert!(missing.is_empty(), "ARCHITECTURE.md does not name: {missing:#?}");
+    let words = page.split_whitespace().count();
+    assert!(words <= 3_300, "ARCHITECTURE.md has {words} words: a quarter of an hour is 3,000");
 }
 
 #[test]
