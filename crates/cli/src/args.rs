@@ -538,7 +538,7 @@ pub struct LifetimeArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1, 10_000), requires = "workload")]
     pub cycles_per_erase: u32,
     /// With a workload: simulate 2 of every N + 1 program/erase cycles (one warm-up, one measured); apply the others as
-    /// untimed overwrites like the workload's, which wear blocks but retire none
+    /// untimed overwrites like the workload's, which wear blocks but retire none. With 0, all cycles are measured
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>(0, 1_000), requires = "workload")]
     pub untimed_cycles: u32,
     /// With a workload: length of a stage in program/erase cycles, on average over the blocks; the table has a row for

@@ -174,7 +174,7 @@ impl Experiment<'_> {
     }
 }
 
-/// A drive that lives.
+/// The state of a drive during its lifetime.
 struct Living<'a> {
     name: &'a str,
     scheme: usize,
