@@ -394,8 +394,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &self.state;
         let range = s.parity.stripes.members_of(job);
         // Masks by position in the stripe, with parity last: units that are written, that have a copy on flash, that
-        // are written in part, whose copy is blocked by a collection, and whose copy is lost. `moved` are units that
-        // were read only because the stripe is being moved.
+        // are written in part, whose copy is blocked by a collection, and whose copy is lost. `moved` are clean units
+        // that are written only because the stripe is moved or rewritten.
         let (mut written, mut on_flash, mut short, mut closed) = (0u64, 0u64, 0u64, 0u64);
         let mut lost = 0u64;
         let mut moved = 0u64;
