@@ -38,11 +38,11 @@ pub enum Command {
     /// Compare two runs: differences with their confidence intervals, the causes that moved, and the
     /// configuration keys that differ
     Compare(CompareArgs),
-    /// Run every point of a design, on all cores: the products of some axes, or random draws from them
+    /// Run every point of a design on all cores: all combinations of the values of some axes, or random draws from them
     Sweep(SweepArgs),
-    /// Say which drives and schemes meet a target on a workload, and at which cost
+    /// Find the drives and schemes that meet a target on a workload, and what each costs
     Advise(AdviseArgs),
-    /// Make one page of figures and tables from the folders of runs, or single figures and tables
+    /// Make a page of figures and tables from the folders of runs, or a single figure or table
     Report(ReportArgs),
     /// List built-in devices, schemes and workloads, policies and keys, or print a configuration
     #[command(subcommand)]
@@ -50,16 +50,16 @@ pub enum Command {
     /// Measure block traces, convert them or cut them
     #[command(subcommand)]
     Trace(TraceCommand),
-    /// Run the experiments of papers and print published next to measured values
+    /// Run the experiments of papers and print measured values next to published ones
     Reproduce(ReproduceArgs),
     /// Age blocks until they no longer meet their error requirement, under each erase scheme
     Lifetime(LifetimeArgs),
     /// Measure the error-correcting code of a page: what it corrects, and what that costs
     #[command(subcommand)]
     Ldpc(LdpcCommand),
-    /// Serve a modelled drive as a block device, with real bytes, by the clock
+    /// Serve a modelled drive as a block device, with real data and in real time
     Serve(Box<serve::ServeArgs>),
-    /// Check the store of a served drive: every record and its bytes, the laws of the controller, and every read
+    /// Check the store of a served drive: every record and its data, the invariants of the controller, and every read
     Check(serve::CheckArgs),
     /// Run the benchmarks
     Bench(BenchArgs),
@@ -83,8 +83,8 @@ pub struct RunArgs {
     /// Device preset (see `tailcut show devices`) or a device file ending in .toml
     #[arg(default_value = "", hide_default_value = true)]
     pub device: String,
-    /// Replay the log of a drive that was served (`tailcut serve --log`), on that drive: the same commands at the same
-    /// times. With --scheme or --set, what they would have been on another one
+    /// Replay the log of a served drive (`tailcut serve --log`) with the same configuration: the same commands at the
+    /// same times. With --scheme or --set, the commands run on a changed drive
     #[arg(long = "replay", value_name = "LOG", conflicts_with_all = ["device", "workload", "section", "seed", "precondition", "runs"])]
     pub replay_log: Option<PathBuf>,
     /// The device that a log names.
@@ -111,18 +111,17 @@ pub struct RunArgs {
     /// Number of runs of each scheme, with consecutive seeds
     #[arg(long, default_value_t = 1, value_parser = whole::<u32>(1, 1000))]
     pub runs: u32,
-    /// Let all --runs begin with one aged drive, that of the first seed: they differ in their requests, and not in
-    /// their bad blocks and in how they were aged
+    /// Start all --runs from the same aged drive, that of the first seed: they then differ only in their requests, not
+    /// in bad blocks or ageing
     #[arg(long)]
     pub one_drive: bool,
     /// Number of runs at the same time; by default one per processor
     #[arg(long, value_parser = whole::<u32>(1, 1024))]
     pub threads: Option<u32>,
-    /// The drive's past: none, sequential, steady or scattered; by default the workload and
-    /// age.free decide
+    /// Preconditioning of the drive: none, sequential, steady or scattered; by default the workload and age.free decide
     #[arg(long, value_name = "PAST")]
     pub precondition: Option<PastKind>,
-    /// Store the aged drive in this file: created if missing, an error if it holds another drive
+    /// Store the aged drive in this file, or read it from there. A file with another drive is an error
     #[arg(long, value_name = "FILE", conflicts_with = "no_cache")]
     pub snapshot: Option<PathBuf>,
     /// Neither read aged drives from the cache folder nor store them there
@@ -132,8 +131,8 @@ pub struct RunArgs {
     /// scheme misses one by its confidence interval, and 4 if none is missed but one is undecided
     #[arg(long, value_name = "TARGET")]
     pub target: Vec<Target>,
-    /// Also search the highest rate of arrivals at which each scheme meets all targets, within 5 %: some ten runs of
-    /// each, at rates that are multiples of the workload's
+    /// Also search for the highest arrival rate at which each scheme meets all targets, to within 5 %. This takes about
+    /// ten runs of each scheme, at multiples of the workload's rate
     #[arg(long, requires = "target")]
     pub highest_rate: bool,
     #[command(flatten)]
@@ -226,7 +225,8 @@ pub struct TraceArgs {
     /// What separates the columns: `,` (if not given), `;`, `|`, `:`, tab or blanks
     #[arg(long, value_name = "CHARACTER", requires = "columns")]
     pub delimiter: Option<Delimiter>,
-    /// Spread the requests of each step of a coarse clock evenly over the step, which is so long
+    /// For traces with a coarse clock: the length of a clock step, over which the requests of the step are spread
+    /// evenly
     #[arg(long, value_name = "STEP", value_parser = length_ns)]
     pub spread: Option<u64>,
     /// Unit of the trace's time column: ns, 100ns, us, ms or s
@@ -250,11 +250,10 @@ pub struct TraceArgs {
     /// Use only this device (volume, address space) of the trace
     #[arg(long, value_name = "NUMBER")]
     pub volume: Option<u32>,
-    /// Sort requests that are older than earlier ones in the file by up to this time
+    /// Sort requests that are out of order by up to this time
     #[arg(long, value_name = "TIME", value_parser = time_ns)]
     pub sort_window: Option<u64>,
-    /// Shorten times between requests to at most this length, and remove longer jumps back of the
-    /// clock
+    /// Shorten gaps between requests to at most this length, and remove backward jumps of the clock that are longer
     #[arg(long, value_name = "TIME", value_parser = length_ns)]
     pub skip_gaps: Option<u64>,
 }
@@ -285,9 +284,9 @@ pub struct ReplayArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Addresses {
-    /// At their own address, modulo the size of the filled part of the drive
+    /// At their own address modulo the size of the filled part of the drive
     Modulo,
-    /// Without holes, in order of volume and address, so that no two share an address
+    /// Without gaps, in order of volume and address, so that no two pages share an address
     Dense,
 }
 
@@ -295,7 +294,7 @@ pub enum Addresses {
 pub enum Volumes {
     /// One after another, in equal parts
     Slices,
-    /// All on the same addresses
+    /// All at the same addresses
     Overlay,
 }
 
@@ -312,7 +311,7 @@ pub struct ExplainArgs {
     /// Only this scheme
     #[arg(long)]
     pub scheme: Option<String>,
-    /// Only this job of several, by its name or by its number from 1 on
+    /// Only this job of a workload with several, by its name or its number (from 1)
     #[arg(long, value_name = "JOB")]
     pub job: Option<String>,
 }
@@ -322,13 +321,14 @@ pub struct CompareArgs {
     /// The folder of a run, or its summary.json; with several schemes in it, one of them after a colon:
     /// `run1:baseline`
     pub a: String,
-    /// What is compared with it, of the same form
+    /// The run to compare with it, given in the same way
     pub b: String,
-    /// The scheme of both, where no colon names one
+    /// The scheme of both runs, unless a colon names one
     #[arg(long, value_name = "SCHEME")]
     pub scheme: Option<String>,
-    /// By how much B may be worse than A, e.g. `read.p99.9=5%`, `read.iops=2%` or `waf=1%`; may be repeated. The
-    /// exit code is 3 if B is worse by more, by the confidence interval of the difference, and 4 if that is undecided
+    /// The largest allowed regression from A to B, e.g. `read.p99.9=5%`, `read.iops=2%` or `waf=1%`; may be repeated.
+    /// The exit code is 3 if B is worse by more than that, by the confidence interval of the difference, and 4 if that
+    /// is undecided
     #[arg(long, value_name = "LIMIT")]
     pub fail_above: Vec<Limit>,
     /// Print the comparison as JSON on standard output, the tables on standard error
@@ -344,13 +344,13 @@ pub struct SweepArgs {
     /// `ftl.over_provisioning=10%,20%`; may be repeated
     #[arg(long, value_name = "KEY=A,B,…", value_parser = Axis::parse)]
     pub axis: Vec<Axis>,
-    /// The folder of the sweep. The same command goes on with a sweep that was stopped
+    /// The folder of the sweep. The same command resumes a sweep that was stopped
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
     /// The workload: a trace file, a fio job file, a workload preset or an inline job [default: mixed-70-30-qd16]
     #[arg(long, short, requires = "axis")]
     pub workload: Option<String>,
-    /// Draw this many points at random, each axis on its own; an axis may then be a range: `10%..30%`, or
+    /// Draw this many points at random, independently on each axis. An axis may then be a range: `10%..30%` or
     /// `log:1000..100000`
     #[arg(long, value_name = "N", requires = "axis", value_parser = whole::<u32>(1, MOST as u32))]
     pub random: Option<u32>,
@@ -366,10 +366,11 @@ pub struct SweepArgs {
     /// Runs of each point, with consecutive seeds [default: 1]
     #[arg(long, requires = "axis", value_parser = whole::<u32>(1, 1000))]
     pub runs: Option<u32>,
-    /// The drives' past: none, sequential, steady or scattered; by default the workload and age.free decide
+    /// Preconditioning of the drives: none, sequential, steady or scattered; by default the workload and age.free
+    /// decide
     #[arg(long, value_name = "PAST", requires = "axis")]
     pub precondition: Option<PastKind>,
-    /// Points at the same time; by default one per processor
+    /// Number of points run at the same time; by default one per processor
     #[arg(long, value_parser = whole::<u32>(1, 1024))]
     pub threads: Option<u32>,
     /// Neither read aged drives from the cache folder nor store them there: they are kept in the folder of the sweep
@@ -382,7 +383,7 @@ pub struct SweepArgs {
 pub struct AdviseArgs {
     /// The workload: a trace file, a fio job file, a workload preset or an inline job
     pub workload: String,
-    /// A latency that is to be met, e.g. `read.p99.9=1ms`; may be repeated
+    /// A latency target, e.g. `read.p99.9=1ms`; may be repeated
     #[arg(long, value_name = "FIGURE=TIME", required = true)]
     pub target: Vec<Target>,
     /// The devices, separated by commas: presets, or device files ending in .toml
@@ -404,13 +405,13 @@ pub struct AdviseArgs {
     /// Seed of every random stream
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Runs of each choice, with consecutive seeds: more of them decide more
+    /// Number of runs of each choice, with consecutive seeds; more runs leave fewer choices undecided
     #[arg(long, default_value_t = 1, value_parser = whole::<u32>(1, 1000))]
     pub runs: u32,
-    /// The drives' past: none, sequential, steady or scattered; by default the workload decides
+    /// Preconditioning of the drives: none, sequential, steady or scattered; by default the workload decides
     #[arg(long, value_name = "PAST")]
     pub precondition: Option<PastKind>,
-    /// Keep the runs as a sweep in this folder, which `tailcut report` shows; the same command goes on with it
+    /// Keep the runs as a sweep in this folder, for `tailcut report`; the same command resumes it
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Neither read aged drives from the cache folder nor store them there
@@ -442,15 +443,15 @@ pub struct ReportArgs {
     #[arg(long, value_enum, value_name = "TABLE", num_args = 0..=1, require_equals = true, group = "part",
           default_missing_value = "results")]
     pub latex: Option<TableKind>,
-    /// The requests of a figure: read, write, trim or flush; by default the first kind that there is
+    /// The requests of a figure: read, write, trim or flush; by default the first kind that the run has
     #[arg(long, value_name = "KIND", requires = "figure", value_parser = host_op)]
     pub kind: Option<HostOp>,
-    /// The scheme of the heat map; by default the first
+    /// The scheme of the heat map; by default the first one
     #[arg(long, value_name = "SCHEME", requires = "figure")]
     pub scheme: Option<String>,
 }
 
-/// The figures that can be had alone.
+/// The figures that can be written alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FigureKind {
     /// The distribution of latencies
@@ -461,7 +462,7 @@ pub enum FigureKind {
     Heat,
 }
 
-/// The tables that can be had alone.
+/// The tables that can be written alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TableKind {
     /// Rates, latencies and write amplification
@@ -485,15 +486,15 @@ pub enum ShowCommand {
     Workloads,
     /// Policy families and their members
     Policies {
-        /// The whole manual page
+        /// Print the whole manual page
         #[arg(long)]
         markdown: bool,
     },
-    /// Configuration keys: what each does, its type, units, range, default and reader
+    /// Configuration keys: for each its purpose, type, unit, range, default and reader
     Keys {
-        /// A part of the key, or with `*` or `?` the whole key: `gc`, `suspend.*`
+        /// Part of a key, or a pattern with `*` or `?` for the whole key: `gc`, `suspend.*`
         pattern: Option<String>,
-        /// The whole page of the reference
+        /// Print the whole reference page
         #[arg(long, conflicts_with_all = ["json", "pattern"])]
         markdown: bool,
         /// As JSON
@@ -513,7 +514,7 @@ pub enum ShowCommand {
         #[command(flatten)]
         layers: LayerArgs,
     },
-    /// The widest RAIN stripes with which rotating collection keeps up (FAST'17 Appendix A)
+    /// The largest stripe width with which rotating collection keeps up with writes (FAST'17 Appendix A)
     RainBound(RainBoundArgs),
 }
 
@@ -524,26 +525,27 @@ pub struct LifetimeArgs {
     /// Schemes to compare, separated by commas
     #[arg(long, value_delimiter = ',', default_value = "ispe,i-ispe,dpes,aero-cons,aero")]
     pub scheme: Vec<String>,
-    /// Raw bit errors of a KiB at the stated retention that end a block's life; by default
-    /// `erase.worn_errors` of the device
+    /// Raw bit errors per KiB, at the stated retention, at which a block's life ends; by default `erase.worn_errors` of
+    /// the device
     #[arg(long, value_name = "BITS", value_parser = whole::<u32>(0, 8192))]
     pub requirement: Option<u32>,
     /// Run this workload on each scheme's drive until the drive is read-only, instead of ageing
     /// blocks alone
     #[arg(long, value_name = "WORKLOAD")]
     pub workload: Option<String>,
-    /// With a workload: program/erase cycles that each erase stands for. With N a life takes N times less, but
-    /// the result differs
+    /// With a workload: program/erase cycles that each simulated erase stands for. A lifetime then takes N times less,
+    /// but the result differs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1, 10_000), requires = "workload")]
     pub cycles_per_erase: u32,
-    /// With a workload: of N + 1 program/erase cycles measure one. One is a warm-up, and the others pass without
-    /// timing, by overwrites as the workload's: the blocks wear, and are retired in the next cycle of the run
+    /// With a workload: simulate 2 of every N + 1 program/erase cycles (one warm-up, one measured); apply the others as
+    /// untimed overwrites like the workload's, which wear blocks but retire none. With 0, all cycles are measured
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>(0, 1_000), requires = "workload")]
     pub untimed_cycles: u32,
-    /// With a workload: a row for each so many program/erase cycles, on average over the blocks
+    /// With a workload: length of a stage in program/erase cycles, on average over the blocks; the table has a row for
+    /// each stage
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = whole::<u32>(1, 1_000_000), requires = "workload")]
     pub stage: u32,
-    /// Runs at the same time; by default one for each processor
+    /// Number of runs at the same time; by default one per processor
     #[arg(long, value_parser = whole::<u16>(1, 1024))]
     pub threads: Option<u16>,
     /// Seed of every random stream
@@ -563,10 +565,10 @@ pub struct RainBoundArgs {
     /// Scheme or `A+B`
     #[arg(long)]
     pub scheme: Vec<String>,
-    /// Drive writes a day; by default full speed
+    /// Drive writes per day; by default writes at full speed
     #[arg(long, value_name = "X", value_parser = positive)]
     pub dwpd: Option<f64>,
-    /// Time of writing in a day
+    /// Hours of each day in which the drive is written
     #[arg(long, value_name = "TIME", default_value = "8h", value_parser = length)]
     pub day: Span,
     /// Share of valid pages in a collected block
@@ -584,7 +586,7 @@ pub struct RainBoundArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum TraceCommand {
-    /// Measure a trace: requests, mix, footprint, burstiness, sizes
+    /// Analyse a trace: requests, mix, footprint, burstiness, sizes
     Info {
         /// Trace file; .gz and .zst are read directly
         file: PathBuf,
@@ -609,8 +611,8 @@ pub struct ConvertArgs {
     /// Replace the new file if it exists
     #[arg(long)]
     pub force: bool,
-    /// How the pages that the trace touches are placed: `dense` numbers those of each volume
-    /// without holes; `modulo` needs a drive and is for `run`
+    /// How the pages that the trace touches are placed: `dense` numbers those of each volume without gaps; `modulo`
+    /// needs a drive, so it is for `run` only
     #[arg(long, value_enum)]
     pub remap: Option<Addresses>,
     #[command(flatten)]
@@ -631,8 +633,8 @@ pub struct ReproduceArgs {
     /// The folder of real traces
     #[arg(long, value_name = "DIR", env = "TAILCUT_TRACES")]
     pub traces: Option<PathBuf>,
-    /// Write the sections of these experiments to this Markdown file and their pictures to the
-    /// folder `figures` next to it; other sections of the file stay
+    /// Write the sections of these experiments to this Markdown file, and their figures to the folder `figures` next to
+    /// it. Other sections of the file stay
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     /// Print the results as JSON on standard output, the tables on standard error
@@ -654,18 +656,17 @@ pub struct BenchArgs {
     /// Print one JSON object with all results on standard output
     #[arg(long)]
     pub json: bool,
-    /// Only benchmarks whose name starts with this; may be repeated
+    /// Run only benchmarks whose name starts with this; may be repeated
     #[arg(long, value_name = "NAME")]
     pub only: Vec<String>,
     /// Run every benchmark at a tiny size, to test that it works
     #[arg(long)]
     pub tiny: bool,
-    /// Run each benchmark this many times in processes of their own, all benchmarks in turn, and
-    /// print medians; with --against 2 by default. `growth/100M` only if --only names it
+    /// Run each benchmark this many times, each time in its own process and alternating between benchmarks, and print
+    /// medians; by default 2 with --against. `growth/100M` runs only if --only names it
     #[arg(long, value_name = "TIMES", value_parser = whole::<u32>(1, 1000))]
     pub repeat: Option<u32>,
-    /// Compare with another build of tailcut: run it and this one pair by pair, and print the ratio
-    /// of their times
+    /// Compare with another build of tailcut: run both in pairs, and print the ratio of their times
     #[arg(long, value_name = "PROGRAM")]
     pub against: Option<PathBuf>,
 }

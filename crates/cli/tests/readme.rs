@@ -1,4 +1,4 @@
-//! Is README.md correct?
+//! Are README.md and the pages of commands in `docs` correct?
 
 mod common;
 
@@ -11,6 +11,12 @@ fn root() -> PathBuf {
 
 fn readme() -> String {
     std::fs::read_to_string(root().join("README.md")).expect("it is there")
+}
+
+/// The pages whose command lines are for copying, with the folder that their links are relative to.
+fn pages() -> Vec<(&'static str, String)> {
+    let page = |name: &str| std::fs::read_to_string(root().join("docs").join(name)).expect("it is there");
+    vec![("", readme()), ("docs", page("commands.md")), ("docs", page("schemes.md"))]
 }
 
 /// The fenced blocks of a text: the word after the fence, and the lines.
@@ -46,12 +52,13 @@ fn the_sample_is_what_the_tour_prints() {
     assert_eq!(shown, sample, "the tour prints something else; UPDATE=1 rewrites the sample");
 }
 
-/// The program accepts every command line of the page.
+/// The program accepts every command line of the pages.
 #[test]
-fn its_commands_are_commands() {
-    let text = readme();
+fn their_commands_are_commands() {
+    let pages = pages();
     let mut tried = 0;
-    for (_, lines) in blocks(&text).iter().filter(|(kind, _)| *kind == "sh") {
+    let blocks = pages.iter().flat_map(|(_, text)| blocks(text));
+    for (_, lines) in blocks.filter(|(kind, _)| *kind == "sh") {
         for line in lines.join("\n").replace("\\\n", " ").lines() {
             let Some(rest) = line.strip_prefix("target/release/tailcut ") else { continue };
             let words = words(rest.split("  #").next().expect("never empty"));
@@ -68,7 +75,7 @@ fn its_commands_are_commands() {
             tried += 1;
         }
     }
-    assert!(tried >= 12, "only {tried} command lines were found");
+    assert!(tried >= 35, "only {tried} command lines were found");
 }
 
 /// The words of a command line, without single quotes.
@@ -85,11 +92,12 @@ fn words(line: &str) -> Vec<String> {
 
 /// The links lead to existing files, and the names are built in.
 #[test]
-fn its_links_and_names_hold() {
-    let text = readme();
-    let links: Vec<&str> = text.split("](").skip(1).filter_map(|l| l.split(')').next()).collect();
-    for link in links.iter().filter(|l| !l.contains("://")) {
-        assert!(root().join(link).exists(), "{link} is not there");
+fn their_links_and_names_hold() {
+    for (folder, text) in pages() {
+        let links = text.split("](").skip(1).filter_map(|l| l.split(')').next());
+        for link in links.filter(|l| !l.contains("://") && !l.starts_with('#')) {
+            assert!(root().join(folder).join(link).exists(), "{link} is not there");
+        }
     }
     let toolchain = std::fs::read_to_string(root().join("Cargo.toml")).expect("it is there");
     let version = toolchain
@@ -97,8 +105,9 @@ fn its_links_and_names_hold() {
         .find_map(|l| l.strip_prefix("rust-version = "))
         .expect("a version")
         .trim_matches('"');
-    assert!(text.contains(&format!("A Rust toolchain ({version} or newer)")), "it is {version}");
+    assert!(readme().contains(&format!("A Rust toolchain ({version} or newer)")), "it is {version}");
     let built_in = ["devices", "schemes"].map(|kind| tailcut(&["show", kind]).ok()).concat();
+    let text: String = pages().into_iter().map(|(_, text)| text).collect();
     let runs = text.lines().filter_map(|l| l.strip_prefix("target/release/tailcut run "));
     for device in runs.filter_map(|l| l.split_whitespace().next()).filter(|d| *d != "my-ssd.toml") {
         assert!(

@@ -285,7 +285,7 @@ fn a_sweep_has_a_page() {
     assert!(dom.contains("data-drawn=\"2\""), "both figures are drawn: {messages}");
     assert!(!messages.contains("CONSOLE"), "{messages}");
     assert!(dom.contains("On the front: points "), "the front has points");
-    // Two schemes are two curves, with three points each; the front has its line besides.
+    // Two schemes are two curves, with three points each; the front has a line of its own.
     for (id, traces) in [("curve", 2), ("front-points", 3)] {
         let div = dom.split(&format!("id=\"{id}\"")).nth(1).unwrap().split('>').next().unwrap();
         assert!(div.contains(&format!("data-rendered=\"{traces}\"")), "{id}: {div}");

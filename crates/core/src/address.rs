@@ -1,4 +1,4 @@
-//! Addresses, each of its own type: of data, of flash, and of what flash operations keep busy.
+//! Addresses, each with a type of its own: of data, of flash, and of the units that flash operations occupy.
 //!
 //! All are numbers of 32 bits that begin at 0. Tables are indexed with [`Lpn::index`] and its
 //! like. The highest number of each type means "none".

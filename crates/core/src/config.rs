@@ -192,7 +192,7 @@ pub struct AgeConfig {
     /// - Read by: the aged state (`device::age::scatter`)
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free: Option<Level>,
-    /// Program/erase cycles that every block has behind it, besides those of preconditioning.
+    /// Program/erase cycles of every block before the run, in addition to those of preconditioning.
     ///
     /// - Range: 0 to 4194304
     /// - Read by: what a block remembers (`nand::blocks`), set up in `config`, for faults by cycle

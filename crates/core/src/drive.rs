@@ -1,19 +1,19 @@
-//! A drive, whichever translation layer it has: the API of drivers.
+//! A drive under either translation layer: the API of drivers.
 //!
 //! A [`Drive`] has no clock, thread or I/O. Its driver repeats three calls:
 //!
-//! 1. [`Drive::next_deadline`] tells when something happens next in the drive.
+//! 1. [`Drive::next_deadline`] returns the time of the drive's next event.
 //! 2. [`Drive::advance_to_completion`] lets time pass, at most to a given time, and hands out each command that ends.
-//!    At equal times what the drive does goes before a submission.
+//!    At equal times the events of the drive come before a submission.
 //! 3. [`Drive::submit`] gives it a command at a time that it has been advanced to. A full queue refuses it
 //!    ([`SubmitError::QueueFull`]); after the next completion there is a place ([`Drive::has_place`]).
 //!
-//! Time never goes back. A command that the drive cannot serve ends all the same, with a status that says why
-//! ([`tailcut_units::Status`]); its ledger adds up to its latency in any case. A configuration that no drive can have is
-//! refused when the drive is made, and the error names the key ([`ConfigProblem`]).
+//! Time never goes back. A command that the drive cannot serve ends too, with a status that says why
+//! ([`tailcut_units::Status`]). The ledger of every command adds up to its latency. A configuration that no drive can
+//! have is refused when the drive is created, and the error names the key ([`ConfigProblem`]).
 //!
 //! Before a run a drive is filled ([`Drive::fill`]) and overwritten ([`Drive::overwrite_uniform`],
-//! [`Drive::overwrite_replay`]), or takes the state of a snapshot ([`Drive::load_aged`]). This takes none of its time.
+//! [`Drive::overwrite_replay`]), or takes the state of a snapshot ([`Drive::load_aged`]). This takes no simulated time.
 
 use crate::config::DeviceConfig;
 use crate::device::{self, Device, Shape};
@@ -42,7 +42,7 @@ pub enum Drive<O: Observer = (), M: Medium = NoData> {
     Pblk(Box<Pblk<O, M>>),
 }
 
-/// Do the same with the drive, whichever it is.
+/// Evaluate an expression for the drive, under either translation layer.
 macro_rules! either {
     ($self:expr, $drive:ident => $do:expr) => {
         match $self {
@@ -106,7 +106,7 @@ impl<O: Observer, M: Medium> Drive<O, M> {
         })
     }
 
-    /// The drive, if its controller maps pages.
+    /// The drive, if it has the page-mapping controller.
     pub fn as_page(&self) -> Option<&Device<O, M>> {
         match self {
             Drive::Page(device) => Some(device),
@@ -114,7 +114,7 @@ impl<O: Observer, M: Medium> Drive<O, M> {
         }
     }
 
-    /// The same, to change it.
+    /// The drive for changes, if it has the page-mapping controller.
     pub fn as_page_mut(&mut self) -> Option<&mut Device<O, M>> {
         match self {
             Drive::Page(device) => Some(device),
@@ -157,8 +157,8 @@ impl<O: Observer, M: Medium> Drive<O, M> {
         either!(self, drive => drive.has_place())
     }
 
-    /// Prepare the look-up of a command at this offset that is submitted soon, if one is: its place in the map is
-    /// brought into the caches. Only the speed of the simulation depends on it.
+    /// Prefetch the map entry for a command at this offset that may be submitted soon. Only the speed of the simulation
+    /// depends on this.
     #[inline]
     pub fn prepare(&self, offset: u64) {
         either!(self, drive => drive.prepare(offset));
@@ -198,11 +198,11 @@ impl<O: Observer, M: Medium> Drive<O, M> {
         either!(self, drive => drive.submit_write(at, wanted, command, tag, data))
     }
 
-    /// Let something be done to the drive at a time, to which it has been advanced: a fault, or another value of a key. It
-    /// goes before every command that is submitted later. A drive that refuses it is as it was.
+    /// Apply a change (a fault, or another value of a key) at a time to which the drive has been advanced. It comes
+    /// before every command that is submitted later. A refused change leaves the drive unchanged.
     ///
     /// # Errors
-    /// The drive is not made for it, or has no such place; or the order of calls is wrong.
+    /// If the drive does not support the change, the address does not exist, or the order of calls is wrong.
     pub fn intervene(&mut self, at: SimTime, what: &Intervention) -> Result<(), InterventionError> {
         let (now, next) = (self.now(), self.next_deadline());
         if at < now || next <= at {
@@ -211,14 +211,15 @@ impl<O: Observer, M: Medium> Drive<O, M> {
         either!(self, drive => drive.intervene(at, what))
     }
 
-    /// When something happens next; [`SimTime::NEVER`] if nothing does.
+    /// The time of the next event; [`SimTime::NEVER`] if there is none.
     #[inline]
     pub fn next_deadline(&self) -> SimTime {
         either!(self, drive => drive.next_deadline())
     }
 
-    /// Do what is due at or before `until`, in order, but stop when a command has ended and all of that time is done,
-    /// or after `most` timers. `completed` is called for every command that ends. Returns the number of timers fired.
+    /// Fire all events due at or before `until`, in order, but stop when a command has ended and all events of that
+    /// time have fired, or after `most` timers. `completed` is called for every command that ends. Returns the number
+    /// of timers fired.
     #[inline]
     pub fn advance_to_completion(
         &mut self,
@@ -229,15 +230,15 @@ impl<O: Observer, M: Medium> Drive<O, M> {
         either!(self, drive => drive.advance_to_completion(until, most, completed))
     }
 
-    /// Let the drive come to rest: program what its buffer holds, and end what is under way. Returns whether
-    /// nothing is left; without room, data stay in the buffer. No command may be under way.
+    /// Drain the drive to idle: program the contents of its buffer, and finish all operations under way. Returns
+    /// whether nothing is left; data without room on flash stay in the buffer. No command may be under way.
     pub fn settle(&mut self) -> bool {
         either!(self, drive => drive.settle())
     }
 
-    /// Shut the drive down in order: let it come to rest and, under pblk, pad the open line to its end, write all metadata
-    /// and let the map point to the device. Returns whether nothing is left to do. No command may be under way; the next
-    /// one lets the drive go on.
+    /// Shut the drive down: drain it to idle and, under pblk, pad the open line to its end, write all metadata and let
+    /// the map point to the device. Returns whether nothing is left to do. No command may be under way. The next
+    /// command starts the drive again.
     pub fn shut_down(&mut self) -> bool {
         match self {
             Drive::Page(drive) => drive.settle(),
@@ -261,7 +262,7 @@ impl<O: Observer, M: Medium> Drive<O, M> {
         either!(self, drive => drive.waiting_writes())
     }
 
-    /// Describe what is under way and what it waits for, for the error of a run that makes no progress.
+    /// Describe the commands and operations under way and their waits, for the error of a run that makes no progress.
     pub fn describe_waiting(&self) -> String {
         either!(self, drive => drive.describe_waiting())
     }
@@ -296,7 +297,7 @@ impl<O: Observer, M: Medium> Drive<O, M> {
         either!(self, drive => drive.gauges())
     }
 
-    /// How long all parts were in use since the drive was made.
+    /// The time in use of all parts since the drive was made.
     pub fn usage(&self) -> Usage {
         either!(self, drive => drive.usage())
     }
@@ -311,7 +312,7 @@ impl<O: Observer, M: Medium> Drive<O, M> {
         either!(self, drive => drive.wear())
     }
 
-    /// What the pulses of erases have made of the blocks; `None` if erases take the configured loops.
+    /// The wear of the blocks by erase pulses; `None` if erases use the configured loops.
     pub fn pulse_wear(&self) -> Option<PulseWear> {
         either!(self, drive => drive.pulse_wear())
     }
@@ -327,7 +328,7 @@ impl<O: Observer, M: Medium> Drive<O, M> {
         either!(self, drive => drive.energy_mj())
     }
 
-    /// What is left of the drive; `None` if it cannot fail.
+    /// The report on all failures of the drive; `None` if it cannot fail.
     pub fn fault_report(&self) -> Option<FaultReport> {
         either!(self, drive => drive.fault_report())
     }
@@ -337,7 +338,7 @@ impl<O: Observer, M: Medium> Drive<O, M> {
         either!(self, drive => drive.observer())
     }
 
-    /// The observer, to empty it.
+    /// The observer, for reading out its events.
     pub fn observer_mut(&mut self) -> &mut O {
         either!(self, drive => drive.observer_mut())
     }
@@ -363,7 +364,7 @@ impl<O: Observer, M: Medium> Drive<O, M> {
         }
     }
 
-    /// The same drive over another medium, which holds what the drive says that it holds.
+    /// The same drive over another medium, which must hold the same data.
     pub fn over<N: Medium>(self, medium: N) -> Drive<O, N> {
         match self {
             Drive::Page(device) => Drive::Page(Box::new(device::over(*device, medium))),

@@ -1,8 +1,8 @@
-//! What may be done to a drive while it runs, besides commands: a fault, or another value of a key.
+//! Changes to a running drive other than commands: a fault, or another value of a key.
 //!
 //! An intervention takes place at a time, after all that the drive does at that time and before any command that is
 //! submitted later. It is a part of the input like the commands, so a run with the same interventions gives the same
-//! completions. Its text is what logs hold.
+//! completions. Logs contain its text.
 
 use crate::nand::faults::config::FaultConfig;
 use crate::problem::check_rate;
@@ -23,15 +23,15 @@ pub const KEYS: [&str; 2] = [REBUILD_RATE, TIMEOUT];
 /// One intervention.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Intervention {
-    /// Something fails from now on, as if the configuration had the fault at this time.
+    /// A fault occurs now, as if the configuration contained it at this time.
     Fault(Box<FaultConfig>),
     /// Bytes a second at which lost units are written again; `None`: as fast as the drive can.
     RebuildRate(Option<u64>),
-    /// The delay from which on an erase completes its loop before it is suspended.
+    /// The delay after which an erase completes its loop before it is suspended.
     EraseTimeout(Span),
 }
 
-/// Why a text is no intervention, or the drive does not take it.
+/// The error for a text that is not an intervention, or for an intervention that the drive refuses.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InterventionError {
     /// The text is wrong.
@@ -40,7 +40,7 @@ pub enum InterventionError {
     /// The key does not change while a drive runs.
     #[error("{0:?} does not change while the drive runs; these keys do: {all}", all = KEYS.join(", "))]
     Key(String),
-    /// The drive is not made for it.
+    /// The drive does not support it.
     #[error("{0}")]
     Drive(String),
     /// The drive has not been advanced to the time, or is beyond it.
@@ -56,20 +56,20 @@ pub enum InterventionError {
 }
 
 impl InterventionError {
-    /// That the drive is not prepared for faults.
+    /// The error of a drive that was created without support for injected faults.
     pub(crate) fn unprepared() -> InterventionError {
         let text = format!("the drive was made without faults: it needs {INJECTED}=true from the start");
         InterventionError::Drive(text)
     }
 
-    /// That the drive has nothing that a key could change.
+    /// The error of a drive without the mechanism that a key would change.
     pub(crate) fn without(key: &str, needs: &str) -> InterventionError {
         InterventionError::Drive(format!("{key}: this drive has no {needs}"))
     }
 }
 
 impl Intervention {
-    /// The key that it sets, if it sets one.
+    /// The key that it changes, if it is a change of a key.
     pub fn key(&self) -> Option<&'static str> {
         match self {
             Intervention::Fault(_) => None,

@@ -12,11 +12,12 @@ use tailcut_units::{Cause, Command, Occupant, SimTime};
 pub enum Step {
     /// The operation gets its die.
     Granted,
-    /// The operation gives its die, or its cache register, to an operation with channel priority, before its own
+    /// The operation loses its die, or its cache register, to an operation with channel priority, before its own
     /// command is sent.
     Returned,
-    /// The program gets the cache register of its die, on which another program runs. It asks for the channel, and
-    /// [`Step::Granted`] follows when the other has ended, at the latest then with a `ChannelIn` step.
+    /// The program gets the cache register of its die, in whose array another program is running. It asks for the
+    /// channel. [`Step::Granted`] follows when the other program has ended; a `ChannelIn` step comes then at the
+    /// latest.
     Cached,
     /// A program or erase runs together with operation `by`, on other planes of the die. The steps
     /// reported for `by` until it leaves the array apply to both.
@@ -27,17 +28,17 @@ pub enum Step {
     Array,
     /// Data transfer out of the die, until the given time.
     ChannelOut,
-    /// The last codeword of a read of pages with raw bit errors is decoded, and a prediction is made where the
-    /// controller makes one, until the given time. Reported together with the `ChannelOut` step before it.
+    /// Decoding of the last codeword of a read of pages with raw bit errors, and the prediction if the controller makes
+    /// one, until the given time. Reported together with the `ChannelOut` step before it.
     Decode,
-    /// The die has begun to sense the page of the operation again when the last sense ended. It is held after the
-    /// `ChannelOut` step, with which this one is reported: until the data are decoded, and if the sense is not
-    /// needed until it is dropped. Otherwise an `Array` step follows, for the rest of the sense.
+    /// A speculative sense: the die has begun to sense the page again at the end of the last sense. This step is
+    /// reported together with the `ChannelOut` step. It lasts until the data are decoded or, if the sense is not
+    /// needed, until the sense is dropped. If it is needed, an `Array` step follows for the rest of the sense.
     Ahead,
     /// An operation that may interrupt this one waits. The array continues to the suspend point,
     /// until the given time.
     Stopping,
-    /// The array winds down to free the die, until the given time.
+    /// The operation is being suspended, until the given time.
     Suspending,
     /// The die is free for others; the operation will resume.
     Suspended,
@@ -267,8 +268,8 @@ pub enum WriteStep {
         /// The busy unit that is erased (`NONE`: there are several).
         unit: BusyUnit,
     },
-    /// The write unit has a row, and this operation will program it. A member of a stripe that was held is
-    /// told by the number of its write unit.
+    /// The write unit has a row, and this operation will program it. A member of a stripe that was held is identified
+    /// by the number of its write unit.
     Placed(u32),
 }
 

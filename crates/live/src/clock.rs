@@ -27,7 +27,7 @@ impl Clock {
         *self = Clock { first: self.first, start: now, from: self.at(now), speed };
     }
 
-    /// The model's time passes so many times as fast as the clock.
+    /// Speed of the model's time relative to the clock.
     pub fn speed(&self) -> f64 {
         self.speed
     }

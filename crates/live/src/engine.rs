@@ -48,7 +48,7 @@ pub struct Engine {
     drive: Stored,
     /// Keeps the drive's store, if that outlives the process.
     keeper: Option<Keeper>,
-    /// Whether something has ended that its client may be told of only when the store is committed.
+    /// Whether a request has ended whose reply must wait until the store is committed.
     uncommitted: bool,
     open: Vec<Option<Open>>,
     free: Vec<u32>,
@@ -62,7 +62,7 @@ pub struct Engine {
     log: Option<Log>,
 }
 
-/// What a log is told.
+/// An entry for the log.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// The drive gets a command.

@@ -34,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct ServeOptions {
     /// What is served.
     pub export: Export,
-    /// The model's time passes so many times as fast as the clock.
+    /// Speed of the model's time relative to the clock.
     pub speed: f64,
     /// Keep a core busy just before a deadline, for completions that are less late.
     pub spin: bool,
@@ -137,7 +137,7 @@ impl Server {
         self.engine.intervene(self.clock.now(), what)
     }
 
-    /// The model's time passes so many times as fast as the clock.
+    /// Speed of the model's time relative to the clock.
     pub fn speed(&self) -> f64 {
         self.clock.speed()
     }

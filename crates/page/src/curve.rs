@@ -15,8 +15,8 @@ const LATENCY_STEP: f64 = 1.015;
 const SHARE_STEP: f64 = 0.96;
 
 impl Curve {
-    /// The curve of a histogram of latencies in ns; empty without requests. Points that cannot be told apart are left out,
-    /// so that a curve of seven decades has at most some thousand.
+    /// The curve of a histogram of latencies in ns; empty without requests. Points that cannot be distinguished are
+    /// left out, so that a curve of seven decades has at most some thousand.
     pub fn new(histogram: &Histogram<u64>) -> Curve {
         let total: u128 = histogram.iter_recorded().map(|bucket| u128::from(bucket.count_at_value())).sum();
         let mut left = total;

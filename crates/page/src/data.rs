@@ -261,7 +261,7 @@ impl LatencyData {
     }
 }
 
-/// A number rounded to so many significant digits, which keeps its text short.
+/// A number rounded to `digits` significant digits, which keeps its text short.
 fn digits(value: f64, digits: i32) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return 0.0;

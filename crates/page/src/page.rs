@@ -16,7 +16,7 @@ pub const MOST: usize = 6_000_000;
 /// The page of these runs.
 ///
 /// # Errors
-/// There are so many schemes that the page would be too large at the least detail.
+/// There are too many schemes: the page would be too large even at the lowest detail.
 pub fn page(runs: &[Run]) -> Result<String, PageError> {
     let script = plotly_script();
     let mut bytes = 0;
@@ -139,7 +139,7 @@ mod tests {
     use tailcut_report::Summary;
     use tailcut_report::summary::{LatencyCounts, Scheme, SeriesPoint, Workload};
 
-    /// A run of so many schemes, each with a full series.
+    /// A run of `schemes` schemes, each with a full series.
     fn run(schemes: usize, name: &str) -> Run {
         let point = |i: u64| SeriesPoint {
             at_ns: i * 1_000_000,

@@ -1,5 +1,5 @@
-//! The plain values that a simulation passes to the report besides its measurements. Values for
-//! which the device has no mechanism stay `None` and are left out of the summary.
+//! The plain values that a simulation passes to the report in addition to its measurements. Values for which the device
+//! has no mechanism stay `None` and are left out of the summary.
 
 use crate::erases::ErasePulses;
 use crate::faults::Faults;

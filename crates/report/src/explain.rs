@@ -33,7 +33,7 @@ impl Default for ExplainOptions {
 /// The width of the widest bar, which stands for 100 %.
 const BAR: usize = 20;
 
-/// The columns of an account besides its meanings and times: the indent, the blanks between columns and the share.
+/// The columns of an account without its meanings and times: the indent, the blanks between columns and the share.
 const FIGURES: usize = 2 + 2 * 2 + 7;
 
 /// Explains the run in folder `dir` from its `summary.json` and `slowest.jsonl`.

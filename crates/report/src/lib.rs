@@ -1,9 +1,9 @@
 //! The output of a run for people and programs: the summary (JSON), tables for the terminal,
 //! the explanation of the slowest requests, HdrHistogram logs, Parquet files and timelines.
 //!
-//! Reading order: [`summary`] is the contract from which everything else is printed;
-//! [`counters`] is what a simulation passes to the report besides its measurements; [`folder`]
-//! writes the files of a run to disk all together or not at all.
+//! Reading order: [`summary`] is the contract from which everything else is printed; [`counters`] is what a simulation
+//! passes to the report in addition to its measurements; [`folder`] writes the files of a run to disk all together or
+//! not at all.
 
 pub mod compare;
 pub mod counters;

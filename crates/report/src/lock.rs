@@ -42,9 +42,8 @@ impl Lock {
                 Err(TryLockError::Error(e)) => return Err(LockError::Io(e)),
             }
             let lock = Lock { path: path.clone(), file };
-            // The former holder may have removed the file after it was opened here. The next
-            // process would then create a new file, and this lock would not keep that process
-            // out.
+            // The previous holder may have removed the file after it was opened here. The next process would then
+            // create a new file, and this lock would not keep that process out.
             if lock.holds() {
                 lock.sign().map_err(LockError::Io)?;
                 return Ok(lock);

@@ -50,7 +50,7 @@ impl fmt::Display for Target {
 pub enum Verdict {
     /// The whole interval is at most the target.
     Meets,
-    /// The whole interval is above the target, or so many requests failed that those that succeeded cannot meet it.
+    /// The whole interval is above the target, or too many requests failed for the others to meet it.
     Misses,
     /// The target is inside the interval, there is no interval, or requests failed.
     Undecided,

@@ -40,7 +40,7 @@ fn a_run_appears_whole_and_is_not_overwritten_unasked() {
     let mut folder = OutputFolder::prepare(&path, true).unwrap();
     folder.write(CONFIG, "a = 1").unwrap();
     folder.commit().unwrap();
-    // The former run is removed completely; other files stay.
+    // The previous run is removed completely; other files stay.
     assert_eq!(names(&path), ["config.toml", "notes.txt"]);
 }
 

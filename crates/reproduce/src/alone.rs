@@ -52,7 +52,7 @@ pub enum OfAlone {
     FirstPercent,
 }
 
-/// Figures of blocks alone, by name; `blocks.share_N` besides.
+/// Figures of blocks alone, by name. (`blocks.share_N` is another one.)
 pub const ALONE: [(&str, OfAlone); 6] = [
     ("blocks.pulse_time", OfAlone::PulseTime),
     ("blocks.pulses", OfAlone::Pulses),

@@ -1,4 +1,4 @@
-//! `docs/reproduction.md`: one section for each experiment, each between markers, so that some
+//! Writes `docs/reproduction.md` and `docs/composed.md`. Each experiment has one section between markers, so that some
 //! sections can be regenerated while the others stay unchanged.
 
 use crate::check::{Outcome, Verdict};
@@ -14,46 +14,49 @@ use crate::version;
 use std::collections::BTreeMap;
 use tailcut_sim::MODEL_VERSION;
 
-/// The first paragraph of a document whose experiments are all of the user, below its title.
+/// The first paragraph, below the title, of a document with only the user's experiments.
 const OWN: &str = "\
-`tailcut reproduce` writes this document from files of experiments (`--report`). Do not edit it here: its texts are
-in those files.
+`tailcut reproduce --report` writes this document from your experiment files. Do not edit it here: its texts are in
+those files.
 ";
 
-/// Head of a document that holds only comparisons.
+/// Head of a document without published values.
 const COMPARISONS: &str = "\
 # Composed
 
-Published ways to shorten the tail: combined on one drive, under faults, and by what no paper has figures
-of. There are no published values for these. Where a section says what was expected, the bands were set before the
-first run. The command in each section writes that section, with `--report docs/composed.md`, from
-its file in `experiments/`; do not edit it here.
+This page has results for which no published values exist: published schemes combined on one drive,
+schemes on a drive with faults, and measures that no paper reports. Where a section states
+expectations, their bands were set before the first run. The command in each section writes that
+section from its file in `experiments/`, with `--report docs/composed.md`. Do not edit it here.
 ";
 
 const HEAD: &str = "\
 # Reproduction
 
-The values that the papers publish, beside the values that the model gives. `tailcut reproduce
---report docs/reproduction.md` (`make reproduce`) writes this document from the files in
-`experiments/`. Do not edit it here: its texts are in those files.
+This page compares values that papers publish with values that the model gives. `tailcut reproduce
+--report docs/reproduction.md` (`make reproduce`) writes it from the files in `experiments/`. Do not
+edit it here: its texts are in those files.
 
-There are four kinds of checks. A **value** check compares with what was published in numbers or
-in words, and the model could miss it. A **calibrated** check has a value to which the model was
-fitted, or which is an input of the preset or a sum of inputs: it tests the calibration and predicts
-nothing, and each section says what was fitted. An **order** check compares a direction: for
-example, which of two latencies is longer. A **structural** check is true by construction of the
-model and tests only the bookkeeping.
+There are four kinds of checks.
 
-Every check has a band and the reason for it. The band was set before the result was seen, from
-the error that the paper states or from the precision of its words. A value outside its band is a
-miss and is shown as one; a calibrated value outside its band is a miss of the calibration. A check
-is *not comparable* if a comparison would mean nothing; the reason is in the notes. In a section
-with many checks, those outside their bands come first, and all of them are in a list to unfold.
+- A **value** check compares with a number, or a statement in words, that was published. The model
+  can miss it.
+- A **calibrated** check compares with a value to which the model was fitted, or that is an input of
+  the preset or a sum of inputs. It tests the calibration and predicts nothing. Each section says
+  what was fitted.
+- An **order** check compares a direction: for example, which of two latencies is longer.
+- A **structural** check is true by construction of the model. It tests only the bookkeeping.
 
-The column *trust* says how far a published value can be trusted: **stated** in the paper;
-**implied** by its text (read from the prose, because a figure gives no numbers); **found** in
-other public material, such as the authors' code; **inferred**, for the reason given;
-**remembered**, confirmed by no source, and never compared.
+Every check has a band, with the reason for it. The band was set before the result was known: from
+the error that the paper states, or from the precision of its words. A value outside its band is
+reported as a miss; for a calibrated value it is a miss of the calibration. A check is *not
+comparable* if a comparison would have no meaning; the notes give the reason. A section with many
+checks shows those outside their bands first, and has all of them in a list to unfold.
+
+The column *trust* says how reliable a published value is: **stated** in the paper; **implied** by
+its text (read from the prose, because a figure gives no numbers); **found** in other public
+material, such as the authors' code; **inferred**, for the reason given; **remembered**, confirmed
+by no source, and never compared.
 ";
 
 /// A section of a document.
@@ -63,11 +66,11 @@ pub struct Section {
     pub id: String,
     /// The text with its markers.
     pub text: String,
-    /// Its pictures: file names in [`FIGURES`] beside the document, and their content.
+    /// Its figures: file names in the folder [`FIGURES`] beside the document, and their contents.
     pub pictures: Vec<(String, String)>,
 }
 
-/// The folder of pictures, beside the document.
+/// The folder of figures, beside the document.
 pub const FIGURES: &str = "figures";
 
 /// The section of an experiment.
@@ -288,7 +291,7 @@ fn is_published(section: &str) -> bool {
     Tally::of_mark(mark(section)).is_some()
 }
 
-/// Builds the document from the new sections and the other sections of `old`, which stay as they are.
+/// Build the document from the new sections and from the other sections of `old`, which stay as they are.
 pub fn document(old: Option<&str>, new: &[Section]) -> String {
     let mut sections: BTreeMap<String, String> = old.map(split).unwrap_or_default();
     sections.extend(new.iter().map(|s| (s.id.clone(), s.text.clone())));
@@ -308,15 +311,15 @@ pub fn document(old: Option<&str>, new: &[Section]) -> String {
     out
 }
 
-/// A head whose first paragraph is about the user's files instead of the built-in ones.
+/// Replace the first paragraph of a head, which is about the built-in experiments, by the one about the user's files.
 fn of_own(head: &str) -> String {
     let mut parts = head.splitn(3, "\n\n");
     let (title, _, rest) = (parts.next(), parts.next(), parts.next());
     format!("{}\n\n{OWN}\n{}", title.unwrap_or_default(), rest.unwrap_or_default())
 }
 
-/// Whether a text is a document that [`document`] has made, of this version or an earlier one: it begins as one
-/// does, and every section that begins also ends. An empty text is one too, since nothing of it can be lost.
+/// Whether [`document`] of this or an earlier version has written a text. Such a text has one of its titles, and each
+/// section that begins also ends. An empty text counts too, because replacing it loses nothing.
 pub fn is_report(text: &str) -> bool {
     let title = |of: &str| of.lines().next().unwrap_or_default().to_string();
     let begun = text.lines().filter(|line| line.starts_with("<!-- begin ")).count();
@@ -325,11 +328,11 @@ pub fn is_report(text: &str) -> bool {
     text.trim().is_empty() || named && begun > 0 && begun == split(text).len()
 }
 
-/// Whether the sections of these experiments, by id and whether they have published values, fit into the document
-/// `old`: a document counts checks against published values, or it has none.
+/// Check that new sections fit into the document `old`. The sections of a document must either all have published
+/// values or all have none. `new` gives the id of each section and whether it has published values.
 ///
 /// # Errors
-/// If some have published values and some have none: says which.
+/// If some sections have published values and others have none; the message names one of each.
 pub fn fits<'a>(old: Option<&str>, new: impl Iterator<Item = (&'a str, bool)>) -> Result<(), String> {
     let sections = old.map(split).unwrap_or_default();
     let mut all: BTreeMap<String, bool> =
@@ -344,7 +347,7 @@ pub fn fits<'a>(old: Option<&str>, new: impl Iterator<Item = (&'a str, bool)>) -
     }
 }
 
-/// The head of a document of comparisons.
+/// The head of a document without published values.
 fn comparisons(order: &[String], sections: &BTreeMap<String, String>) -> String {
     let mut out = format!("{COMPARISONS}\n| experiment | result | model version |\n| --- | --- | --: |\n");
     for id in order {
@@ -386,7 +389,7 @@ fn judged(order: &[String], sections: &BTreeMap<String, String>) -> String {
     out
 }
 
-/// The totals: how many checks of each kind there are, and their verdicts.
+/// The totals: the number of checks of each kind, and their verdicts.
 fn totals(all: &Tally) -> String {
     let Tally { values, calibrated, orders, structural, not_comparable, full_only } = all;
     let full = match full_only {
@@ -467,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_not_made_anew_stay_as_they_are() {
+    fn sections_that_are_not_regenerated_stay_as_they_are() {
         let both = document(None, &[part("atc19/fig4", "m", "old"), part("atc19/table2", "m", "kept")]);
         let (table, fig) = (both.find("kept").unwrap(), both.find("old").unwrap());
         assert!(table < fig, "in the order of the list");

@@ -18,7 +18,7 @@ use tailcut_stats::percentile::LEVELS;
 
 pub use draw::Theme;
 
-/// The largest number of lines that can be told apart.
+/// The largest number of lines that can be distinguished.
 const LINES: usize = 10;
 
 /// The content of a picture. Positions on a logarithmic axis are logarithms.

@@ -25,7 +25,7 @@ pub struct Erases {
     pub distance: Option<f64>,
 }
 
-/// Erase blocks that a scheme has always erased, after so many cycles. `rows`: the requirements of the
+/// Erase blocks that only this scheme has erased, after `cycles` cycles. `rows` are the requirements of the
 /// configuration.
 pub fn erases(eraser: &Eraser, rows: &[Row], cycles: u32) -> Erases {
     let mut totals = Vec::with_capacity(BLOCKS as usize);

@@ -54,8 +54,9 @@ const STEP_BYTES: u64 = 1 << 16;
 /// drives are far fewer events.
 const IDLE_STEPS_MAX: u64 = 200_000_000;
 
-/// If so many events pass at one time while a job ends only when its runtime is over, the run fails: the
-/// time will not come. So it is with a drive that answers every request at once, e.g. with dead channels.
+/// Limit of events at one moment for a job that ends by its runtime. Beyond it the run fails, because the end of the
+/// runtime would never come. This happens with a drive that answers every request in zero time, e.g. with dead
+/// channels.
 const STILL_STEPS_MAX: u64 = 20_000_000;
 
 /// A request larger than the drive's largest command.
@@ -104,7 +105,7 @@ struct Waiting {
     tag: u64,
 }
 
-/// The state of the driver besides the device.
+/// The state of the driver without the device.
 pub struct Host<S: Source> {
     source: S,
     jobs: Vec<Job>,

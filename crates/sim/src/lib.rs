@@ -11,7 +11,7 @@
 //! - [`points`] runs many of them in parallel: those of a reproduction, and those of a [`sweep`];
 //! - [`mod@summarise`] turns the measurements into the figures of the summary, [`finished`] those of all schemes, and
 //!   [`files`] writes them;
-//! - [`settings`] are the layers of the user, and what is wrong or in vain in them;
+//! - [`settings`] are the user's layers of configuration, with checks for errors and for settings without effect;
 //! - [`progress`] is how far many runs are, and when they end.
 
 pub mod cache;

@@ -1,14 +1,15 @@
-//! The life of a drive under a workload: bytes written until it is read-only, and what it is like meanwhile.
+//! The lifetime of a drive under a workload: the bytes written until the drive becomes read-only, and its latency, wear
+//! and write amplification on the way.
 //!
-//! Each erase stands for `erase.cycles_per_erase` program/erase cycles of its block, so that a life takes that
-//! many times fewer writes. (The few erases of preconditioning count alike.) A block that has more expected
-//! errors than `faults.worn` is retired, and a drive without spare blocks is read-only.
+//! Each simulated erase stands for `erase.cycles_per_erase` program/erase cycles of its block, so that a lifetime needs
+//! fewer writes by that factor. (The few erases of preconditioning count in the same way.) A block with more expected
+//! errors than `faults.worn` is retired, and a drive without spare blocks becomes read-only.
 //!
-//! Most cycles can pass without timing: after a cycle that is simulated and measured the drive comes to rest, and is
-//! overwritten functionally. Blocks wear as in the run. They are retired at their next erase that is simulated.
-//! The rest leaves more free blocks than the run. So a cycle is simulated as a warm-up before the next one is
-//! measured. All count as many bytes as the one that is measured,
-//! until the last cycles of the life.
+//! Most cycles can be untimed (`--untimed-cycles`). After a cycle that is simulated and measured, the drive is drained
+//! to idle and then overwritten without simulating time. Untimed overwrites wear blocks as the run does, but retire
+//! none; a worn block is retired at its next timed erase. An idle drive has more free blocks than a busy one, so each
+//! measured cycle is preceded by a timed warm-up cycle. Every cycle counts as many bytes as the measured one, except
+//! for the last cycles of the lifetime.
 
 use crate::experiment::{Common, Experiment, ExperimentError, Plan, broken};
 use crate::host::{Host, RunError};
@@ -22,25 +23,25 @@ use tailcut_stats::{Population, Sample};
 use tailcut_units::{HostOp, SimTime, Status};
 use tailcut_workload::{Ageing, Source, Workload};
 
-/// Events of the drive between two looks at what has been written.
+/// Events of the drive between two checks of the number of erases.
 const STEPS: u64 = 1 << 14;
 
-/// A part of a drive's life.
+/// One stage of a drive's lifetime.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Stage {
-    /// Bytes that the host has written since the life began, at the end of the stage.
+    /// Bytes that the host has written from the start of the lifetime to the end of the stage.
     pub written: u64,
-    /// Program/erase cycles of the blocks in use at the end of the stage: mean, least and most.
+    /// Mean program/erase cycles of the blocks in use, at the end of the stage.
     pub cycles_mean: f64,
-    /// The least.
+    /// The smallest number of cycles.
     pub cycles_min: u32,
-    /// The most.
+    /// The largest number of cycles.
     pub cycles_max: u32,
-    /// Blocks grown bad since the life began.
+    /// Blocks grown bad since the start of the lifetime.
     pub grown_bad: u64,
-    /// Extents that the drive can lose before it is read-only.
+    /// Extents that the drive can still lose before it becomes read-only.
     pub spare_extents: u64,
-    /// Reads of the stage, and their latencies, ns; `None` if there are too few.
+    /// Reads measured in the stage. Their latencies, below in ns, are `None` if there are too few reads.
     pub reads: u64,
     /// Median.
     pub read_p50_ns: Option<u64>,
@@ -50,34 +51,34 @@ pub struct Stage {
     pub read_p99_99_ns: Option<u64>,
     /// Mean pulse time of the erases of the stage, ns.
     pub pulse_ns: Option<f64>,
-    /// Share of the erases of the stage at the full voltage, of a scheme that chooses between two.
+    /// Share of the erases of the stage at the full voltage, under a scheme that chooses between two voltages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub full_voltage: Option<f64>,
     /// Write amplification of the stage.
     pub waf: Option<f64>,
 }
 
-/// The life of a drive.
+/// The lifetime of a drive.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DriveLife {
-    /// Bytes that the host wrote until the drive became read-only, or the workload ended: those of the run.
+    /// Bytes that the host wrote in the run, until the drive became read-only or the workload ended.
     pub written: u64,
-    /// The same, as the cycles that erases stand for count it.
+    /// Bytes written in the lifetime that the run stands for: with `erase.cycles_per_erase` taken into account.
     pub written_in_life: u64,
-    /// Whether the drive became read-only.
+    /// Whether the drive became read-only; otherwise the workload ended first.
     pub ended: bool,
-    /// Program/erase cycles of the blocks at the end: the 1st, 50th and 99th percentile.
+    /// Program/erase cycles of the blocks at the end: 1st, 50th and 99th percentile.
     pub cycles: [u32; 3],
-    /// Its parts, in order.
+    /// Its stages in order.
     pub stages: Vec<Stage>,
 }
 
-/// What a stage gathers.
+/// The measurements of a stage.
 #[derive(Default)]
 struct Gathered {
     written: u64,
     reads: Population,
-    /// Programs of mapping units, those of them for the host, and erases of extents.
+    /// Mapping units programmed: in all, and for the host; and extents erased.
     programs: u64,
     by_host: u64,
     erases: u64,
@@ -94,9 +95,9 @@ impl Gathered {
 }
 
 impl Experiment<'_> {
-    /// Run the workload on each scheme's drive until the drive is read-only. A stage ends when the blocks have
-    /// had `each` program/erase cycles more, in the mean. Of `untimed` + 1 cycles one is measured, one is a
-    /// warm-up, and the others pass without timing; with 0 all are measured. `None` for a scheme that was stopped.
+    /// Run the workload on each scheme's drive until the drive becomes read-only. A stage lasts `each` program/erase
+    /// cycles, on average over the blocks. Of every `untimed` + 1 cycles, two are simulated (a warm-up and a measured
+    /// one) and the others are untimed; with 0, all are measured. `None` for a scheme that was stopped.
     ///
     /// # Errors
     /// The first failure; the others are stopped.
@@ -173,18 +174,18 @@ impl Experiment<'_> {
     }
 }
 
-/// A drive that lives.
+/// The state of a drive during its lifetime.
 struct Living<'a> {
     name: &'a str,
     scheme: usize,
     watch: &'a dyn Watch,
     host: Host<Workload>,
     device: Drive,
-    /// The writes that pass without timing.
+    /// The writes of untimed cycles.
     writes: Ageing,
-    /// Requests that have ended.
+    /// Number of completed requests.
     done: u64,
-    /// Whether the workload is.
+    /// Whether the workload has ended.
     over: bool,
 }
 
@@ -197,7 +198,7 @@ impl Living<'_> {
         broken(self.name, MeasureError::Run(error))
     }
 
-    /// Run the workload until `erases` more extents were erased.
+    /// Run the workload until `erases` more extents have been erased.
     fn run(&mut self, erases: u64, gathered: &mut Gathered) -> Result<(), ExperimentError> {
         let of = |c: &Counters| (c.programs(), c.programs_user, c.erases);
         let before = of(self.device.counters());
@@ -217,8 +218,8 @@ impl Living<'_> {
         Ok(())
     }
 
-    /// Let one cycle of `erases` erases be a warm-up, measure one, and let the others of `untimed` pass without
-    /// timing. Returns the bytes that are written besides those that are gathered.
+    /// Simulate one cycle of `erases` erases as a warm-up, measure the next one, and apply the remaining `untimed` − 1
+    /// cycles without timing. Returns the bytes written in the cycles that are not measured.
     fn part(&mut self, erases: u64, untimed: u32, gathered: &mut Gathered) -> Result<u64, ExperimentError> {
         let begun = self.device.counters().erases;
         let mut warm = Gathered::default();
@@ -240,7 +241,7 @@ impl Living<'_> {
             let what = self.device.describe_waiting();
             return Err(self.broken(RunError::Stuck { at: self.device.now(), what }));
         }
-        // All other erases stand for as many bytes as those that were measured.
+        // Erases outside the measured cycle stand for as many bytes each as those in it.
         let pass = erases * u64::from(untimed - 1);
         let others = self.device.counters().erases - begun - erased + pass;
         let watch = self.watch;
@@ -250,12 +251,12 @@ impl Living<'_> {
     }
 }
 
-/// The controller of a drive that lives.
+/// The page-mapping controller of the drive.
 fn page(drive: &Drive) -> &Device {
     drive.as_page().expect("other drives were refused when the life began")
 }
 
-/// What a drive is like at the end of a stage.
+/// Summarise a stage at its end.
 fn stage(device: &Drive, written: u64, gathered: &Gathered) -> Stage {
     let device = page(device);
     let reads = &gathered.reads;

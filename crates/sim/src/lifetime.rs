@@ -1,8 +1,8 @@
-//! How many program/erase cycles blocks live under an erase scheme: blocks alone, without a workload.
+//! The lifetime of blocks under an erase scheme, in program/erase cycles: blocks alone, without a workload.
 //!
-//! A block lives until its raw bit errors at the stated retention pass what is required. The errors are those
-//! that its wear is expected to cause, which grow faster in one block than in another, and those that its last
-//! erase has left.
+//! The life of a block ends when its raw bit errors at the stated retention exceed the requirement. The errors are
+//! those expected from its wear, whose growth differs between blocks, and those that come from an incomplete last
+//! erase.
 
 use serde::Serialize;
 use tailcut_core::address::BlockId;
@@ -11,9 +11,9 @@ use tailcut_core::nand::erase::chip::Nature;
 
 /// Blocks that are aged.
 pub const BLOCKS: u32 = 2000;
-/// Cycles that are lived alike: each erase of so many is the same.
+/// Length of a step of the simulation in cycles: all erases of a step are taken to be equal.
 const ALIKE: u32 = 4;
-/// A block that lives longer than this has no end.
+/// Largest number of cycles that is simulated. A block that lives longer counts as endless.
 pub const LONGEST: u32 = 40_000;
 
 /// The lives of blocks under a scheme.
@@ -29,7 +29,7 @@ pub struct Lifetime {
     pub first: u32,
     /// The last end.
     pub last: u32,
-    /// Blocks that have not ended after the most cycles that are tried.
+    /// Blocks whose life has not ended after [`LONGEST`] cycles.
     pub endless: u32,
     /// Mean pulse time of an erase over the lives, ns.
     pub pulse_ns: f64,
@@ -58,7 +58,7 @@ pub fn lifetime_unless(eraser: &Eraser, requirement: u32, stopped: &dyn Fn() -> 
     Some(lives_of(eraser, &ends))
 }
 
-/// What the ends of blocks come to.
+/// Summarise the ends of all blocks.
 fn lives_of(eraser: &Eraser, ends: &[End]) -> Lifetime {
     let mut cycles: Vec<u32> = ends.iter().map(|end| end.cycles).collect();
     cycles.sort_unstable();

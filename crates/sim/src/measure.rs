@@ -45,14 +45,14 @@ pub enum MeasureError<E: std::error::Error> {
     Sink(SinkError),
 }
 
-/// What to measure besides the latencies.
+/// What to measure in addition to latencies.
 #[derive(Clone, Debug, Default)]
 pub struct MeasureOptions {
     /// Length of the fine intervals, if a sink wants them.
     pub fine: Option<Span>,
     /// Which run this is, for the watch.
     pub task: usize,
-    /// What is done to the drive besides commands, in order of time.
+    /// Changes to the drive other than commands, in order of time.
     pub interventions: VecDeque<(SimTime, String)>,
 }
 

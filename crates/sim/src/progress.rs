@@ -141,8 +141,8 @@ impl State {
         text
     }
 
-    /// The seconds left by the pace so far. An estimate that has been wrong by more than half is withdrawn: the
-    /// pace is then measured anew, for as long as all has taken so far, before there is another.
+    /// The seconds left by the pace so far. An estimate that has been wrong by more than half is withdrawn: the pace is
+    /// then measured again, for as long as the run has taken so far, before there is another estimate.
     fn left(&mut self, work: f64, all: f64, now: Instant) -> Option<f64> {
         let (since, from) = self.counted?;
         let passed = now.duration_since(since);

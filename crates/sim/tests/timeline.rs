@@ -1,5 +1,5 @@
-//! Does the timeline show what the observer was told: complete, in order, nested, with
-//! both ends of every arrow, and cut correctly at the edges of its window?
+//! Does the timeline show all events of the observer: complete, in order, nested, with both ends of every arrow, and
+//! cut correctly at the edges of its window?
 
 mod common;
 

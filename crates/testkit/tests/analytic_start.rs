@@ -71,7 +71,7 @@ fn places(device: &Device, bytes: u64) -> Vec<u32> {
     (0..(bytes / u64::from(UNIT)) as u32).map(place).collect()
 }
 
-/// By number of valid units: the share of extents with at most so many.
+/// By number of valid units: the share of extents with at most that number.
 fn distribution(device: &Device, bytes: u64) -> Vec<f64> {
     let layout = &device.shape().layout;
     let mut valid = vec![0; layout.extents() as usize];

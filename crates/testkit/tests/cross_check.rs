@@ -73,7 +73,7 @@ fn model(c: &DeviceConfig, depth: u32, targets: &[u64]) -> Run {
     read(c, depth, targets, 4096)
 }
 
-/// Reads of so many bytes at each target.
+/// Reads of this number of bytes at each target.
 fn read(c: &DeviceConfig, depth: u32, targets: &[u64], bytes: u32) -> Run {
     let mut device = Device::new(c, 1, ()).unwrap();
     device.fill(filled(&device));

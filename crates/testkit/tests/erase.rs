@@ -43,7 +43,7 @@ fn with_scheme(text: &str, change: impl Fn(&mut EraseConfig)) -> Eraser {
     Shape::new(&c, 1).unwrap_or_else(|e| panic!("{e}")).eraser.expect("it chooses pulses")
 }
 
-/// Every block with its plan, after a life of so many cycles under the scheme.
+/// Every block with its plan, after `cycles` cycles under the scheme.
 fn plans(eraser: &Eraser, cycles: u32) -> impl Iterator<Item = (Nature, Known, Plan)> {
     (0..BLOCKS).map(move |block| {
         let nature = eraser.chip().nature(BlockId(block));

@@ -105,7 +105,7 @@ fn extents_go_on_without_a_plane_that_dies() {
         assert!(on_flash.iter().filter(beside).count() > 10, "{kind:?}: the other plane of the die is used");
         let dead_written = on_flash.iter().filter(|&&lpn| rig.written.contains_key(&lpn));
         assert_eq!(dead_written.filter(|&&lpn| on_dead(&rig, lpn)).count(), 0, "{kind:?}");
-        // What was overwritten is there again; what is still lost is told.
+        // What was overwritten can be read again; what is still lost is reported.
         let left = lost.iter().filter(|lpn| !rig.written.contains_key(lpn)).count();
         assert_eq!(rig.read_all(), left as u32, "{kind:?}");
         // The rest of the die dies too.

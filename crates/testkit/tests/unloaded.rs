@@ -181,7 +181,8 @@ fn a_read_whose_data_are_sent_whole_uses_the_host_link_once() {
     // The short part waits for the long one.
     let got = latency(&mut host, 2 * APART, HostOp::Read, 6144, 2048 + 8192);
     assert_eq!(got, whole(p.flash_read(1, 0, 4), 2048 + 8192));
-    // A part in the buffer waits for the part on flash. One operation, or none, is sent as ever.
+    // A part in the buffer waits for the part on flash. The parts of a read with one operation, or none, are sent as
+    // usual.
     latency(&mut host, 3 * APART, HostOp::Write, 0, 4096);
     let got = latency(&mut host, 4 * APART, HostOp::Read, 0, 8192);
     assert_eq!(got, whole(p.flash_read(1, 0, 2), 8192));

@@ -396,8 +396,8 @@ impl WorkloadSpec {
         }
     }
 
-    /// What is done to the drive besides commands, in order of time. The speed of its clock is not the drive's, and neither
-    /// is what is measured.
+    /// Changes to the drive other than commands, in order of time. The speed of its clock is not the drive's, and
+    /// neither is what is measured.
     pub fn interventions(&self) -> VecDeque<(SimTime, String)> {
         let WorkloadSpec::Log(log) = self else { return VecDeque::new() };
         let of_drive = |text: &str| text != MEASURE && !text.starts_with(SPEED);

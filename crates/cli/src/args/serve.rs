@@ -17,31 +17,31 @@ pub struct ServeArgs {
     pub scheme: String,
     #[command(flatten)]
     pub layers: LayerArgs,
-    /// Where clients find the drive: `nbd+unix:PATH`, `nbd://HOST[:PORT]`, or `fuse:DIR`, where it is the file
-    /// `drive`; may be repeated
+    /// The address of the drive for clients: `nbd+unix:PATH`, `nbd://HOST[:PORT]`, or `fuse:DIR`, in which it is the
+    /// file `drive`; may be repeated
     #[arg(long, value_name = "ADDRESS", required = true)]
     pub listen: Vec<Address>,
-    /// Allow addresses that other machines reach. The protocol has no encryption and no password
+    /// Allow addresses that other machines can reach. The protocol has no encryption and no password
     #[arg(long)]
     pub allow_remote: bool,
     /// Fill the drive and overwrite it uniformly to its steady state first
     #[arg(long)]
     pub aged: bool,
-    /// Keep the drive and its data in this folder, which is made if it is missing; a drive that is there goes on where it
-    /// was, also after its server was killed. Without it all is in memory
+    /// Keep the drive and its data in this folder, which is created if missing. A drive in the folder continues from
+    /// its last state, even if its server was killed. Without this option everything is in memory
     #[arg(long, value_name = "FOLDER")]
     pub store: Option<PathBuf>,
-    /// Let the model's time pass so many times as fast as the clock
+    /// Speed of the model's time relative to the clock: with 0.1 every latency takes ten times as long
     #[arg(long, value_name = "F", default_value_t = 1.0, value_parser = positive)]
     pub speed: f64,
-    /// Take the time that a request needs on this machine off the host's latencies of the model: `auto` measures it, or a
+    /// Subtract the time that a request needs on this machine from the model's host latencies: `auto` measures it, or a
     /// time such as 12us
     #[arg(long, value_name = "TIME", conflicts_with = "store")]
     pub floor: Option<Floor>,
     /// Write every command with its times to this new file, for `tailcut run --replay`
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
-    /// Where a live page, the summary and metrics are read: `unix:PATH` or `http://HOST:PORT` on this machine
+    /// The address of the live page, the summary and the metrics: `unix:PATH` or `http://HOST:PORT` on this machine
     #[arg(long, value_name = "ADDRESS")]
     pub control: Option<ControlAddress>,
     /// Seed of every random stream
@@ -49,7 +49,7 @@ pub struct ServeArgs {
     pub seed: u64,
 }
 
-/// What a request takes without a drive.
+/// The time that a request needs on this machine without a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Floor {
     /// It is measured.

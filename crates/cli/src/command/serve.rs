@@ -45,7 +45,7 @@ pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
             "--log: the drive of this store has a past that a log does not have".into(),
         ));
     }
-    // An address that cannot be used is told before the drive is aged.
+    // An address that cannot be used is reported before the drive is aged.
     let (folders, sockets): (Vec<&Address>, Vec<&Address>) =
         args.listen.iter().partition(|address| matches!(address, Address::Fuse(_)));
     if folders.len() > 1 {

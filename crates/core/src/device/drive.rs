@@ -35,7 +35,7 @@ use crate::problem::{ConfigProblem, of_policy};
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Occupant, Occupants, SimTime};
 
-/// A drive that has not come to rest after so many events never does.
+/// Limit of events in [`Device::settle`]: a drive that is not idle after this many will never be.
 const SETTLE_EVENTS_MAX: u64 = 100_000_000;
 
 /// The timers above the flash.
@@ -44,7 +44,8 @@ pub(super) const TIMER_WRITE_DONE: usize = 1;
 pub(super) const TIMER_READ_READY: usize = 2;
 pub(super) const TIMER_WRITE_READY: usize = 3;
 pub(super) const TIMER_REBUILT: usize = 4;
-/// Scrubbing, refreshing, folding and faults, whichever is due first. Both are rare, and a timer more would slow down all.
+/// One timer for scrubbing, refreshing, folding and faults, whichever is due first. They are rare, and a further timer
+/// would slow down all others.
 pub(super) const TIMER_RARE: usize = 5;
 
 /// A drive and its state. See the module's documentation.
@@ -87,16 +88,15 @@ pub(super) struct State {
 /// Work that is deferred to the end of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Deferred {
-    /// A collection has closed this unit: host reads that wait there may be replaced by
-    /// reconstructions.
+    /// A collection has closed this busy unit, so host reads that wait there may be replaced by reconstructions.
     RebuildQueued { unit: BusyUnit },
     /// A lane is to be collected in zero time.
     Collect { lane: u32 },
     /// Operations that may join were queued at this unit, which was idle.
     Begin { unit: BusyUnit },
-    /// A collection has emptied a victim of bad blocks alone, which is not erased.
+    /// A collection has emptied a victim with no block to erase.
     Emptied { lane: u32 },
-    /// A unit of a stripe cannot be read: it is to be rewritten.
+    /// A unit of a stripe cannot be read and must be rewritten.
     Rewrite,
     /// The drive has become read-only.
     RefuseChanges,
@@ -207,19 +207,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.flash.reset_counters();
     }
 
-    /// What each block of the flash remembers.
+    /// The state of each block of the flash.
     pub fn blocks(&self) -> &Blocks {
         self.flash.blocks()
     }
 
-    /// What the pulses of erases have made of the blocks; `None` if erases take the configured loops.
+    /// The wear of the blocks by erase pulses; `None` if erases use the configured loops.
     pub fn pulse_wear(&self) -> Option<PulseWear> {
         let eraser = self.flash.eraser()?;
         let wear = self.mean_and_most(|plane, index| self.flash.wear_of(plane, index));
         Some(PulseWear::of(eraser, wear))
     }
 
-    /// Program/erase cycles of the blocks in use: those that their erases stand for.
+    /// Program/erase cycles of the blocks in use. An erase counts as many as it stands for (`erase.cycles_per_erase`).
     pub fn pe_cycles(&self) -> Vec<u32> {
         let blocks = self.flash.blocks();
         let mut all = Vec::new();
@@ -238,7 +238,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.mean_and_most(|plane, index| blocks.cycles_at(blocks.place(plane, index)))
     }
 
-    /// Mean and maximum, over the blocks in use, of what a function gives by plane and index.
+    /// Mean and maximum of a function of plane and index over the blocks in use.
     fn mean_and_most(&self, of: impl Fn(u32, u32) -> u32) -> (f64, u32) {
         let (mut sum, mut count, mut most) = (0u64, 0u64, 0);
         self.of_blocks(|plane, index| {
@@ -250,7 +250,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         (sum as f64 / count.max(1) as f64, most)
     }
 
-    /// Give the plane and the index of each block in use.
+    /// Call `give` with the plane and the index of each block in use.
     fn of_blocks(&self, mut give: impl FnMut(u32, u32)) {
         let (layout, blocks) = (&self.shape.layout, self.flash.blocks());
         for (lane, &usable) in (0..).zip(&layout.usable) {
@@ -319,7 +319,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.flash.observer()
     }
 
-    /// The observer, to empty it.
+    /// The observer, for reading out its events.
     pub fn observer_mut(&mut self) -> &mut O {
         self.flash.observer_mut()
     }
@@ -355,8 +355,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Let the drive come to rest: program what its buffer holds, and end what is under way. Returns whether
-    /// nothing is left; without room, data stay in the buffer. No command may be under way.
+    /// Drain the drive to idle: program the contents of the buffer, and finish all operations under way. Returns
+    /// whether nothing is left; data without room on flash stay in the buffer. No command may be under way.
     pub fn settle(&mut self) -> bool {
         debug_assert_eq!(self.outstanding(), 0);
         for _ in 0..SETTLE_EVENTS_MAX {
@@ -450,7 +450,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.set_rare_timer();
     }
 
-    /// Do the work that the event deferred. Nothing else is half done at this point.
+    /// Do the work that the event has deferred. All other state is consistent at this point.
     #[cold]
     pub(super) fn run_deferred(&mut self) {
         while let Some(left) = self.state.deferred.pop() {

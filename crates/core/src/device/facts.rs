@@ -1,4 +1,4 @@
-//! Which part of the device handles each fact that the flash returns.
+//! Passes each fact of the flash to the part of the device that handles it.
 
 use super::drive::{Deferred, Device};
 use crate::address::BusyUnit;
@@ -34,7 +34,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Fire the next event of the flash, which is due.
     ///
-    /// What few drives or few events need is not inlined here: the code that every event runs stays near.
+    /// Code that few drives or few events need is not inlined here, so that the code of every event stays close
+    /// together in memory.
     #[inline]
     pub(super) fn fire_flash(&mut self) {
         match self.flash.fire() {

@@ -1,4 +1,4 @@
-//! Upper bounds on what pools and lists hold. They are sized once and never grow.
+//! Upper bounds of the sizes of pools and lists. They are sized once and never grow.
 
 use super::parity::wear::Programs;
 use super::policies::Fixed;
@@ -37,7 +37,7 @@ impl Limits {
         // later.
         let mends_reads = fixed.may_fail && stripes.is_some();
         let rebuilds = if fixed.rebuilds_reads || mends_reads { 2 * most_parts } else { 0 };
-        // A collection has as many reads under way as moves, and each read may fail on all of its units.
+        // A collection has at most as many reads under way as moves, and each read may fail on all of its units.
         let mends = if mends_reads { lanes * shape.gc_in_flight * shape.copy_units } else { 0 };
         let upr = shape.layout.units_per_row;
         let moves = shape.gc_in_flight * (shape.copy_units.div_ceil(upr) + 1) + 2;

@@ -43,7 +43,7 @@ pub(crate) fn over<O: Observer, M: Medium, N: Medium>(device: Device<O, M>, medi
     Device { shape, fixed, medium, map, flash, state }
 }
 
-/// The accumulators of a job: for the new parity, and for an old copy behind a collection.
+/// The accumulators of a job: for the new parity, and for an old copy that a collection blocks.
 fn accs_of(job: u32) -> (u32, u32) {
     (2 * job, 2 * job + 1)
 }
@@ -187,7 +187,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Tell the medium what the read of a collection has sensed: all its units but those on planes where it failed.
+    /// Tell the medium which units the read of a collection has sensed: all its units except those on planes where it
+    /// failed.
     fn data_to_be_moved(&mut self, op: OpId) {
         debug_assert!(Occupants::COLLECTION.has(self.flash.op(op).cmd.occupant));
         let failed = self.failed_units(op);
@@ -197,7 +198,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Tell the medium that slots of a write unit never get what they lack from these addresses.
+    /// Tell the medium that slots of a write unit will never get the bytes that they lack from these addresses.
     pub(super) fn data_lacking(&mut self, write_unit: u32, failed: &[Ppa]) {
         if !M::HOLDS_DATA {
             return;
@@ -211,7 +212,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Tell the medium that a slot gets what it lacks from this address, which is about to be erased.
+    /// Tell the medium that a slot must take the bytes that it lacks from this address now, because the address is
+    /// about to be erased.
     pub(super) fn data_settled(&mut self, slot: u32, ppa: Ppa) {
         if M::HOLDS_DATA {
             self.medium.want(slot, ppa);
@@ -219,7 +221,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Tell the medium that a dirty slot never gets the bytes that it lacks.
+    /// Tell the medium that a dirty slot will never get the bytes that it lacks.
     pub(super) fn data_given_up(&mut self, slot: u32) {
         if M::HOLDS_DATA {
             self.medium.give_up(slot);
@@ -404,9 +406,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let clean = slot == NONE && self.shape.stripes.as_ref().is_some_and(|x| !x.is_parity(unit));
         let (parity, copy) = accs_of(job);
         let (for_parity, for_copy) = match self.state.parity.stripes.jobs[job].basis {
-            Basis::Former => (true, false),
-            Basis::Rest => (clean, false),
-            Basis::RestBut(_) => (clean, true),
+            Basis::ReadModifyWrite => (true, false),
+            Basis::ReconstructWrite => (clean, false),
+            Basis::ReconstructAround(_) => (clean, true),
         };
         if for_parity {
             self.medium.xor_flash(parity, ppa);
@@ -420,14 +422,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Complete the slots and the parity of a job. All that the job reads is in the controller.
+    /// Complete the slots and the parity of a job. All data that the job has read are in the controller.
     #[inline]
     pub(super) fn data_gathered(&mut self, job: u32) {
         if !M::HOLDS_DATA {
             return;
         }
         let (parity, copy) = accs_of(job);
-        if let Basis::RestBut(unit) = self.state.parity.stripes.jobs[job].basis {
+        if let Basis::ReconstructAround(unit) = self.state.parity.stripes.jobs[job].basis {
             // A copy that cannot be read may be gone.
             if let Some(ppa) = self.flash_copy(unit) {
                 self.medium.complete_xor(copy, self.slot_in_job(job, unit), ppa);
@@ -464,16 +466,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
         units.enumerate().map(|(i, unit)| u64::from(is_covered(unit)) << i).sum()
     }
 
-    /// Whether the medium is to gather data for a read. Once a part of it has failed, it returns nothing,
-    /// and the addresses of that part may be written again before the other parts end.
+    /// Whether the medium must gather data for a read. After a part has failed, the read returns nothing, and the
+    /// addresses of that part may be rewritten before the other parts end.
     #[inline]
     fn returns_data(&self, id: u32) -> bool {
         M::HOLDS_DATA && self.state.host.requests[id].host.status == Status::Ok
     }
 
-    /// Tell the medium that a read looks for a unit at another address: the unit has moved. What a slot
-    /// over that address has comes from the slot, as for a read that begins now: where the write in the
-    /// slot has ended a loss, the address below never had the data.
+    /// Tell the medium that a read gets a unit from another address, because the unit has moved. Bytes that a slot
+    /// holds for the unit come from the slot, as for a read that begins now: if the write in the slot has ended a loss,
+    /// the address never had these data.
     pub(super) fn data_elsewhere(&mut self, id: u32, from: Ppa, to: Ppa) {
         if self.returns_data(id) {
             if let Place::Buffer(held) = self.map.lookup(self.map.owner(from)) {
@@ -483,8 +485,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Tell the medium that a read looks for a unit at another address, and gets it: a collection has
-    /// read it.
+    /// Tell the medium that a read gets a unit from the controller, where a collection has read it.
     pub(super) fn data_moving(&mut self, id: u32, from: Ppa, now: Ppa) {
         self.data_elsewhere(id, from, now);
         if self.returns_data(id) {
@@ -492,7 +493,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Tell the medium that a read gets from a slot what it looked for at an address.
+    /// Tell the medium that a read gets the unit that it had looked up at an address from a slot.
     pub(super) fn data_in_slot(&mut self, id: u32, from: Ppa, slot: u32) {
         if self.returns_data(id) {
             self.medium.redirect_to_slot(id, from, slot);

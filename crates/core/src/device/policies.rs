@@ -47,49 +47,49 @@ impl Policies {
     }
 }
 
-/// Answers of the policies that are constant for a drive's life.
+/// Answers of the policies that never change in a drive.
 pub(super) struct Fixed {
-    /// Whether operations of the flash can fail.
+    /// Whether flash operations can fail.
     pub may_fail: bool,
-    /// Whether all operations say which block they are on.
+    /// Whether every operation has the index of its block.
     pub names_blocks: bool,
     pub write_path: WritePath,
-    /// Whether a write is acknowledged when the buffer holds it, and not when it is programmed.
+    /// Whether a write is acknowledged as soon as the buffer holds it; otherwise when it is programmed.
     pub acknowledge_held: bool,
     pub overwrite_in_place: bool,
     /// Time to put a write into the buffer, ns.
     pub buffer_write_ns: u64,
-    /// Whether the data of a read go over the host link at once.
+    /// Whether the data of a read cross the host link as a whole (`host.transfer`).
     pub sends_whole: bool,
-    /// Whether groups of a die are flushed, and what is on its way to flash decides when.
+    /// Whether groups of a die are flushed together, depending on the amount of data in flight.
     pub flushes_by_die: bool,
-    /// Whether a flush reads the data for its parity where no collection is, if it has a choice.
+    /// Whether a flush avoids collecting lanes for the reads that its parity needs, if it has a choice.
     pub flush_avoids_collections: bool,
-    /// Whether reads of collecting planes may be rebuilt.
+    /// Whether reads of collecting planes may be replaced by reconstructions.
     pub rebuilds_reads: bool,
     pub gc_scope: Scope,
     /// Whether collections take no time.
     pub collects_instantly: bool,
     /// Whether collections may close dies to host programs while they yield to reads.
     pub may_close_programs: bool,
-    /// Most tokens of a collection; 0 without tokens.
+    /// Largest number of tokens of a collection; 0 without tokens.
     pub most_tokens: u32,
-    /// Whether a collection may start depends on its channel.
+    /// Whether the start of a collection depends on the load of its channel.
     pub heeds_channel: bool,
-    /// Whether the lanes of a group are meant to collect one at a time.
+    /// Whether the lanes of a group should collect one at a time.
     pub rotates: bool,
     /// Whether stripes may move.
     pub moves_stripes: bool,
-    /// Whether the last loop of an erase waits until its extent is opened.
+    /// Whether the last loop of an erase is deferred until its extent is opened.
     pub defers_last_loop: bool,
-    /// How many erases of the run an extent may be behind others of its lane.
+    /// Largest allowed difference in erases between the extents of a lane; `None` without levelling.
     pub erase_gap: Option<u32>,
-    /// Whether old data are written again.
+    /// Whether data with a high retention age are rewritten.
     pub refreshes: bool,
 }
 
 impl Fixed {
-    /// What follows from the policies and the shape. `suspends_programs`: programs may be suspended.
+    /// Ask the policies. `suspends_programs`: programs may be suspended.
     pub fn new(p: &Policies, shape: &Shape, suspends_programs: bool) -> Fixed {
         let per_erase = shape.eraser.as_ref().map_or(1, Eraser::cycles_per_erase);
         Fixed {

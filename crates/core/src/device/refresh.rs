@@ -1,4 +1,4 @@
-//! Refreshing: extents whose data are old are collected, whatever they hold.
+//! Refreshing: extents with a high retention age are collected, regardless of their stale units.
 
 use super::drive::Device;
 use crate::containers::NONE;
@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Refresh {
     after: u64,
     pause: u64,
-    /// By lane: the extent that is collected next, or `NONE`. Empty without refreshing.
+    /// By lane: the extent to collect next, or `NONE`. Empty without refreshing.
     chosen: Vec<u32>,
-    /// By lane: the index at which the search for an old extent goes on.
+    /// By lane: the index at which the search for an old extent continues.
     cursor: Vec<u32>,
     /// When extents are chosen again, ns.
     pub due_at: u64,
@@ -44,8 +44,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.fixed.refreshes
     }
 
-    /// An extent is collected. Returns whether it was to be refreshed; then another is chosen after
-    /// the pause.
+    /// Note that an extent is being collected. Returns whether it had been chosen for refreshing; another one is then
+    /// chosen after the pause.
     #[cold]
     pub(super) fn leaves_refresh(&mut self, lane: u32, extent: u32) -> bool {
         let r = &mut self.state.refresh;
@@ -60,8 +60,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         true
     }
 
-    /// Handle the timer of refreshing: choose an old extent in each lane that has none. It is collected as soon
-    /// as there is room for what it holds.
+    /// Handle the timer of refreshing: choose an old extent in each lane without one. It is collected as soon as there
+    /// is room for its data.
     pub(super) fn refresh_timer(&mut self) {
         for lane in 0..self.shape.layout.lanes {
             if self.state.refresh.chosen[lane as usize] == NONE {
@@ -89,8 +89,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         NONE
     }
 
-    /// Whether the data of a block of an extent are old. Holes and dead planes hold none that could be written
-    /// again.
+    /// Whether the data of a block of an extent are old. Holes and dead planes are skipped, because their data cannot
+    /// be rewritten.
     fn is_old(&self, lane: u32, index: u32) -> bool {
         let (layout, s, blocks) = (&self.shape.layout, &self.state, self.flash.blocks());
         let extent = lane * layout.stride + index;
@@ -101,7 +101,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         (0..layout.parts).filter(holds).flat_map(|part| layout.planes_of_part(lane, part)).any(old)
     }
 
-    /// The extent of a lane to refresh, if there is room for what it holds.
+    /// The extent of a lane to refresh, if there is room for its data.
     #[cold]
     pub(super) fn old_in(&self, lane: u32) -> Option<u32> {
         let s = &self.state;

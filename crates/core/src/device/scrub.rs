@@ -1,4 +1,4 @@
-//! Scrubbing: in idle time, units that collection has moved are read again.
+//! Scrubbing: units that collection has moved are read again when the host is idle.
 
 use super::drive::Device;
 use crate::address::Ppa;
@@ -21,7 +21,7 @@ pub(super) struct Scrub {
     lists: Vec<List>,
     links: Vec<Link>,
     due: Vec<bool>,
-    /// By lane: the next unit to look at in its first due extent, and whether a read is under way.
+    /// By lane: the next unit to look at in its first due extent.
     cursor: Vec<u32>,
     reading: Vec<bool>,
     /// Number of extents due.
@@ -62,7 +62,7 @@ impl Scrub {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Make an extent due if collection has just programmed its last row.
+    /// Mark an extent as due if collection has just programmed its last row.
     #[inline]
     pub(super) fn scrub_if_filled(&mut self, extent: u32) {
         let s = &mut self.state;

@@ -1,4 +1,4 @@
-//! Everything that is derived from a configuration: checked once, constant afterwards.
+//! Everything that is derived from a configuration. It is checked once and constant afterwards.
 
 use super::capacity::{
     check_room, factory_holes, lane_sizes, most_stripes, most_units, raw_bytes, slc_bytes, usable_extents,
@@ -46,7 +46,8 @@ pub struct Shape {
     pub xor_ns: u64,
     /// Array and transfer times.
     pub timing: Timing,
-    /// The same for programs of blocks that were erased at the lower of two voltages, if the erase scheme chooses.
+    /// The same times for programs of blocks that were erased at the lower of two voltages, if the erase scheme
+    /// chooses.
     pub slow_programs: Option<Timing>,
     /// Capacity arithmetic.
     pub capacity: Capacity,
@@ -68,7 +69,7 @@ pub struct Shape {
     pub busy: BusyKind,
     /// Number of busy units of the drive.
     pub units: u32,
-    /// Number of planes of a busy unit whose reads run side by side, or 1.
+    /// Number of planes of a busy unit that read independently, or 1.
     pub planes_read: u32,
     /// How collection moves a page.
     pub copy: CopyMode,
@@ -78,8 +79,8 @@ pub struct Shape {
     pub gc_in_flight: u32,
     /// Free extents that host data do not use.
     pub reserve: u32,
-    /// How many of these are kept for programs that fail and for folds of the SLC region. The schedule of collection
-    /// does not see them.
+    /// Number of these that are kept for failed programs and for folds of the SLC region. The collection schedule does
+    /// not see them.
     pub kept_for_failures: u32,
     /// When the SLC region is folded; `None` without one.
     pub(super) folds: Option<FoldRule>,
@@ -108,23 +109,23 @@ pub struct Shape {
     pub buffer_slots: u32,
     /// Number of blocks of a plane.
     pub blocks: u32,
-    /// What every block has behind it when a run begins.
+    /// The past of every block: cycles, reads and retention age at the start of a run.
     pub past: Past,
     /// The factory-bad blocks of each plane.
     pub bad: Vec<Vec<u32>>,
     /// Whether the configuration names some of them.
     pub names_bad: bool,
-    /// What can fail, if anything can.
+    /// The faults that can occur; `None` if nothing can fail.
     pub faults: Option<Faults>,
-    /// What chooses the pulses of erases, if they differ.
+    /// The model of the erase scheme; `None` if erases use the configured loops.
     pub eraser: Option<Eraser>,
-    /// What senses of pages with raw bit errors give, if pages have them.
+    /// The model of senses; `None` if pages have no raw bit errors.
     pub senses: Option<Senses>,
     /// The run's seed.
     pub seed: u64,
     /// The planes that die, in order of time.
     pub(super) deaths: Vec<Death>,
-    /// Least time from one rewritten stripe to the next, ns, at first.
+    /// Initial value of the smallest time between two rewritten stripes, ns.
     pub rewrite_ns: u64,
     /// Warnings for the user about a configuration that can be built.
     pub warnings: Vec<String>,
@@ -167,9 +168,9 @@ impl Shape {
         let fill = Fill::new(&layout, places.chunk(), places.order(), stripes.clone());
         let gc_schedule = GcSchedulePolicy::new(&c.policy.gc_schedule, &context);
         let faults = Faults::new(&c.faults, &c.fault, g, c.errors.is_some(), seed);
-        // A program that fails closes its extent early. A free extent more takes what follows.
+        // A failed program closes its extent early, so a further free extent is needed.
         let fails = faults.as_ref().is_some_and(Faults::may_fail_programs);
-        // A fold may open an extent, and wins none.
+        // A fold may open an extent and frees none.
         let kept_for_failures = u32::from(fails) + u32::from(c.slc.is_some());
         let reserve = gc_schedule.map_err(of_policy("gc_schedule"))?.reserve() + kept_for_failures;
         let user = if stripes.is_some() { u64::from(layout.host_units) * unit } else { user };
@@ -314,7 +315,7 @@ impl Shape {
         if self.is_fixed() { lane } else { lane / self.pool_lanes }
     }
 
-    /// The number of lanes of one die. Where a lane spans a die or several, it counts as one of its own.
+    /// The number of lanes of one die; 1 if a lane spans a die or several.
     #[inline]
     pub fn lanes_of_die(&self) -> u32 {
         if self.layout.kind == ExtentKind::Block { self.layout.planes } else { 1 }
@@ -349,7 +350,7 @@ impl Shape {
         self.host.most_parts(self.layout.unit_bytes) as u32
     }
 
-    /// The stripes of a drive that has them. The caller must have made sure of that.
+    /// The stripes of a drive. The caller must have checked that the drive has them.
     #[inline]
     pub(super) fn striped(&self) -> &Stripes {
         self.stripes.as_ref().expect("asked for only with parity")

@@ -1,8 +1,8 @@
-//! The SLC region: writes of the host go there first, as long as it has room, and folds empty it.
+//! The SLC region: host writes go there first while it has room, and folds empty it.
 //!
-//! A fold is a collection whose victim is a full extent of the region and whose rows are those of the lane's other
-//! extents. Only what is still valid moves. A lane collects for space before it folds. It folds if the host has been
-//! idle for long enough, or if few of its region's pages are free.
+//! A fold is a collection that moves the valid units of a full extent of the region into the lane's other extents. A
+//! lane collects for space before it folds. It folds if the host has been idle for long enough, or if few pages of its
+//! region are free.
 
 use super::drive::{Deferred, Device, State};
 use super::shape::Shape;
@@ -15,20 +15,20 @@ use crate::nand::blocks::Blocks;
 use crate::observer::Observer;
 use serde::{Deserialize, Serialize};
 
-/// The region, and when its folds are looked for.
+/// The region, and the timer of its folds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Slc {
     pub region: Region,
-    /// When the region is to be folded if the host is idle, ns.
+    /// When to fold the region if the host is idle, ns.
     pub due_at: u64,
 }
 
 /// When a region is folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FoldRule {
-    /// How long there must have been no host command, ns.
+    /// Idle time of the host before a fold, ns.
     pub idle: u64,
-    /// Fold at once if a lane's region has fewer free rows.
+    /// A lane folds at once if its region has fewer free rows than this.
     pub rows: u32,
 }
 
@@ -112,7 +112,7 @@ impl State {
         }
     }
 
-    /// An extent of a lane that was folded is erased.
+    /// Note the erase of an extent of a lane after its fold.
     #[cold]
     pub fn folded(&mut self, rule: FoldRule, lane: Lane) {
         self.counters.slc_erases += 1;
@@ -120,7 +120,7 @@ impl State {
         self.await_idle(rule);
     }
 
-    /// Look for folds when the host may have been idle for long enough.
+    /// Set the timer to the time at which the host may have been idle for long enough.
     fn await_idle(&mut self, rule: FoldRule) {
         if self.slc.due_at == UNSET && self.has_full() {
             self.slc.due_at = self.now + rule.idle;
@@ -139,7 +139,7 @@ impl State {
         (!busy).then_some(self.scrub.host_ended + rule.idle)
     }
 
-    /// Handle the timer of folding. Returns whether all lanes may fold now: each fold that ends begins the next.
+    /// Handle the timer of folding. Returns whether all lanes may fold now. The end of each fold then begins the next.
     pub fn may_fold(&mut self, rule: FoldRule, host_ops: u32) -> bool {
         let from = self.idle_from(rule, host_ops).unwrap_or(self.now + rule.idle);
         if from > self.now && self.has_full() {
@@ -156,8 +156,8 @@ impl State {
                 || self.idle_from(rule, host_ops).is_some_and(|from| from <= self.now))
     }
 
-    /// The full extent of a lane's region to fold now: that with the fewest valid units. `None` if none is to be, or if
-    /// other extents lack room: a fold may open one, and wins none.
+    /// The full extent of a lane's region to fold now: the one with the fewest valid units. `None` if no fold is due,
+    /// or if the lane's other extents lack room, because a fold may open one and frees none.
     pub fn fold_victim(&self, shape: &Shape, host_ops: u32, lane: Lane) -> Option<Extent> {
         let layout = &shape.layout;
         let fits = self.extents.free(layout, lane.0) >= shape.reserve;
@@ -183,7 +183,8 @@ impl State {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Begin a fold in a lane that does not collect, if one is to begin. Returns whether the lane folds or is going to.
+    /// Begin a fold in a lane without a collection, if one is due. Returns whether the lane folds now or at the end of
+    /// the event.
     #[cold]
     pub(super) fn fold(&mut self, lane: Lane) -> bool {
         let Some(victim) = self.state.fold_victim(&self.shape, self.flash.host_ops(), lane) else {

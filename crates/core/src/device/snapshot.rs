@@ -54,8 +54,8 @@ impl<O: Observer> Device<O> {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Save the state of the translation layer. Every scheme with the same `key` can start from it.
-    /// The drive must be idle.
+    /// Save the state of the translation layer. Every scheme with the same `key` can start from it. The drive must be
+    /// idle.
     ///
     /// # Panics
     /// If a plane of the drive is dead: another scheme's drive would use that plane. If last loops of erases
@@ -108,7 +108,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(aged.report)
     }
 
-    /// Whether every unit on flash is on the lane that its stripe gives it. With no stripes: always.
+    /// Whether every unit on flash is on the lane that its stripe gives it; true without stripes.
     fn stripes_are_home(&self) -> bool {
         let Some(stripes) = &self.shape.stripes else { return true };
         let (layout, places) = (&self.shape.layout, &self.state.parity.places);

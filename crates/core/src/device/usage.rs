@@ -1,4 +1,4 @@
-//! How long the parts of the drive were in use.
+//! The time in use of the parts of the drive.
 
 use super::drive::Device;
 use crate::figures::Usage;
@@ -6,8 +6,7 @@ use crate::medium::Medium;
 use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// How long all parts were in use since the drive was made. Time that is granted and still to
-    /// come is not included.
+    /// The time in use of all parts since the drive was made. Granted time that lies in the future is not included.
     pub fn usage(&self) -> Usage {
         Usage {
             at: self.state.now,

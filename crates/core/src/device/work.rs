@@ -1,4 +1,4 @@
-//! What the controller does flash operations for.
+//! The purposes of flash operations.
 
 crate::flash::owners! {
     /// The part of the controller that handles the end of an operation, and its piece of work.
@@ -13,7 +13,7 @@ crate::flash::owners! {
         Stripe(job),
         /// The scrubbing of a lane.
         Scrub(lane),
-        /// A reconstruction: a read for it alone.
+        /// A reconstruction: a read that only the reconstruction needs.
         Rebuild(id),
         /// A unit that a collection could not read: a read of another member of its stripe.
         Mend(id),

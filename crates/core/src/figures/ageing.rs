@@ -1,4 +1,4 @@
-//! The overwrites that age a drive: where they end, and what they have done.
+//! The overwrites that age a drive: their end and their result.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,11 +18,11 @@ pub struct AgeReport {
     pub analytic: bool,
 }
 
-/// Where overwrites end, if their writes do not end before.
+/// The end of overwrites, unless their writes end before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
     /// When write amplification is steady.
     Steady,
-    /// When so many more extents were erased.
+    /// After this many more erases of extents.
     Erases(u64),
 }

@@ -5,8 +5,7 @@
 pub struct Capacity {
     /// All pages of all blocks.
     pub raw: u64,
-    /// Lost to factory-bad blocks, and to good blocks that lack a partner on another plane for that
-    /// reason.
+    /// Lost to factory-bad blocks, and to good blocks without a partner on another plane for that reason.
     pub bad: u64,
     /// The blocks of the SLC region, if they held as much as others.
     pub slc: u64,
@@ -14,7 +13,7 @@ pub struct Capacity {
     pub user: u64,
     /// Taken by parity.
     pub parity: u64,
-    /// Needed to keep writing: open extents, and extents that collection copies into.
+    /// Needed to continue writing: open extents, and extents into which collection copies.
     pub reserved: u64,
     /// `raw − bad − slc − user − parity`: room for stale data.
     pub spare: u64,

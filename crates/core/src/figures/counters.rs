@@ -14,13 +14,13 @@ pub struct Counters {
     /// Mapping units of data programmed only because their stripe moved, their plane failed, or their extent
     /// was emptied for levelling.
     pub programs_wear: u64,
-    /// Mapping units of data programmed only because they were old.
+    /// Mapping units of data programmed only because of their retention age.
     pub programs_refresh: u64,
     /// Mapping units programmed by folds of the SLC region.
     pub programs_fold: u64,
     /// Mapping units programmed for the host in the SLC region. `programs_user` contains them.
     pub slc_programs: u64,
-    /// Mapping units of padding programmed there. `programs_pad` contains them.
+    /// Mapping units of padding programmed in the SLC region. `programs_pad` contains them.
     pub slc_pads: u64,
     /// Extents of the SLC region erased.
     pub slc_erases: u64,
@@ -40,7 +40,7 @@ pub struct Counters {
     pub programs_pad: u64,
     /// Mapping units of the translation layer's own records: pblk's at the start and end of lines.
     pub programs_metadata: u64,
-    /// Rows programmed by all dies, for the check that these add up.
+    /// Rows programmed by all dies, for the check that the other counters add up.
     pub rows_programmed: u64,
     /// Mapping units written by the host (an overwrite in the buffer counts).
     pub host_units_written: u64,
@@ -52,11 +52,11 @@ pub struct Counters {
     pub longest_collection_ns: u64,
     /// Collections begun to level the erases of a lane.
     pub collections_for_wear: u64,
-    /// Collections begun because the data of their victim were old.
+    /// Collections begun because of the retention age of their victim's data.
     pub collections_for_refresh: u64,
     /// Extents erased.
     pub erases: u64,
-    /// Blocks of these extents that were not erased: bad ones, and those in holes.
+    /// Blocks of these extents whose erase was skipped: bad ones, and those in holes.
     pub blocks_spared: u64,
     /// Flash reads for host reads (one for each row touched).
     pub flash_reads: u64,
@@ -90,16 +90,16 @@ pub struct Counters {
     pub rebuilt_reads: u64,
     /// Units computed in this way.
     pub rebuilt_units: u64,
-    /// Flash reads made for such computations alone.
+    /// Flash reads issued only for such computations.
     pub rebuild_reads: u64,
-    /// Units of host reads that lay behind a program or an erase and could not be computed: there is no parity
-    /// in their place.
+    /// Units of host reads that waited for a program or an erase and could not be computed, because a place in their
+    /// stripe has no parity.
     pub unprotected_units: u64,
     /// Units that collections could not read and that were computed.
     pub mended_units: u64,
-    /// Stripes rewritten because a unit of them was on a failed plane.
+    /// Stripes rewritten because a unit of them was on a dead plane or unreadable.
     pub stripes_rewritten: u64,
-    /// Flash reads of flushes that move a stripe, or a unit of a failed plane.
+    /// Flash reads of flushes that move a stripe, or rewrite a unit of a dead plane.
     pub wear_reads: u64,
     /// Stripes shifted inside their group.
     pub shifts: u64,
@@ -107,7 +107,7 @@ pub struct Counters {
     pub migrations: u64,
     /// With rotation: collections that began while another lane of their group was collecting.
     pub rotation_broken: u64,
-    /// Largest number of lanes of one group that collected at once.
+    /// Largest number of lanes of one group that collected at the same time.
     pub most_in_group: u64,
     /// Flash reads of scrubbing.
     pub scrub_reads: u64,

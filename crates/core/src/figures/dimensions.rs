@@ -2,12 +2,12 @@
 
 use crate::address::BusyUnit;
 
-/// What a driver and a report need to know of the shape of a drive.
+/// The dimensions of a drive that drivers and reports need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dimensions {
     /// Bytes of a mapping unit.
     pub unit_bytes: u64,
-    /// Commands that the drive accepts at once.
+    /// Number of commands that the drive accepts at the same time.
     pub queue_depth: u32,
     /// Bytes of the largest command.
     pub max_transfer: u64,
@@ -19,13 +19,13 @@ pub struct Dimensions {
     pub planes: u32,
     /// Busy units: dies, or planes where planes work independently.
     pub units: u32,
-    /// Planes of a busy unit whose reads run side by side; 1 where a read has all of its unit.
+    /// Planes of a busy unit that read independently; 1 if a read occupies the whole unit.
     pub planes_read: u32,
-    /// Physical blocks of what is erased and counted together: an extent, or a chunk of pblk.
+    /// Physical blocks that are erased and counted together: those of an extent, or of a chunk of pblk.
     pub blocks_per_extent: u32,
     /// Whether there is parity.
     pub has_parity: bool,
-    /// Whether programs and erases wait at the gate of a stride, and reads go round them.
+    /// Whether programs and erases wait at the gate of a stride, and reads avoid the LUNs that execute them.
     pub has_write_gate: bool,
     /// Whether pages have raw bit errors.
     pub has_errors: bool,

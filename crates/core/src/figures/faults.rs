@@ -1,4 +1,4 @@
-//! What is left of a drive that can fail.
+//! Reports on the failures of a drive.
 
 use crate::nand::blocks::BlockCounts;
 use serde::{Deserialize, Serialize};
@@ -21,10 +21,10 @@ pub struct BlockReport {
     pub blocks: BlockCounts,
     /// Good blocks in holes of extents: their write units have a bad block or a dead plane.
     pub in_holes: u64,
-    /// Extents retired since the drive was made. Where extents can have holes, also those that were holes
+    /// Extents retired since the drive was made. If extents can have holes, this includes those that consisted of holes
     /// from the beginning.
     pub retired_extents: u64,
-    /// Extents that the lane which can spare the fewest can lose before the drive becomes read-only.
+    /// Number of extents that a lane can still lose before the drive becomes read-only; the smallest over all lanes.
     pub spare_extents: u64,
 }
 

@@ -7,7 +7,7 @@ pub struct Gauges {
     pub free_extents: u64,
     /// Share of the write buffer in use.
     pub buffer_fill: f64,
-    /// Share of the write buffer that users may have, where a rate limiter sets it.
+    /// Share of the write buffer that users may occupy, if a rate limiter sets it.
     pub user_limit: Option<f64>,
     /// Collections under way.
     pub collecting: u32,

@@ -1,4 +1,5 @@
-//! What a drive tells of itself, whichever translation layer it has.
+//! The figures that a drive reports, under either translation layer: dimensions, capacity, counters, levels, use, wear
+//! and failures.
 
 mod ageing;
 mod capacity;

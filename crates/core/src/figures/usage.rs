@@ -1,6 +1,6 @@
-//! How long the parts of a drive were in use.
+//! The time in use of the parts of a drive.
 
-/// Nanoseconds in which the parts of the drive were in use, up to a given time.
+/// Times, ns, in which the parts of the drive were in use, up to a given time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// The time up to which use is counted, ns.
@@ -12,7 +12,7 @@ pub struct Usage {
     pub planes: Vec<u64>,
     /// By channel: time in which an operation held it.
     pub channels: Vec<u64>,
-    /// By direction (to the host, from the host): time in which the link moved data.
+    /// By direction (to the host, from the host): time in which the link transferred data.
     pub link: [u64; 2],
 }
 

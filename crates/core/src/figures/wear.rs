@@ -1,22 +1,22 @@
-//! What use has made of the blocks of a drive.
+//! The wear of the blocks of a drive.
 
 use crate::flash::erase::Eraser;
 use crate::nand::erase::chip::CYCLE;
 
-/// How often erases of the blocks were suspended, and the effect on the raw bit error rate.
+/// The number of suspended erases of the blocks, and the effect on the raw bit error rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SuspensionWear {
     /// Mean suspensions of a block.
     pub mean: f64,
-    /// Most suspensions of a block.
+    /// Largest number of suspensions of a block.
     pub most: u32,
-    /// Factor on the raw bit error rate at the mean.
+    /// Factor of the raw bit error rate at the mean.
     pub rber_mean: f64,
-    /// Factor on the raw bit error rate at the most.
+    /// Factor of the raw bit error rate at the largest number.
     pub rber_most: f64,
 }
 
-/// What the pulses of erases have made of the blocks that extents use.
+/// The wear of blocks in use by erase pulses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PulseWear {
     /// Mean wear of a block, in program/erase cycles of full pulses.
@@ -32,7 +32,7 @@ pub struct PulseWear {
 }
 
 impl SuspensionWear {
-    /// The effect of the mean and the most suspensions of a block, with this growth of the rate for 1,000.
+    /// The effect of the mean and the largest number of suspensions, if 1,000 suspensions raise the rate by `growth`.
     pub(crate) fn of((mean, most): (f64, u32), growth: f64) -> SuspensionWear {
         let factor = |n: f64| 1.0 + growth * n / 1000.0;
         SuspensionWear { mean, most, rber_mean: factor(mean), rber_most: factor(f64::from(most)) }

@@ -1,5 +1,5 @@
-//! The time account of a die, by what held it. A queued operation finds the causes of its wait as
-//! the difference of two copies.
+//! The account of a die: its time so far, by the occupant that held it. The wait of a queued operation, split by cause,
+//! is the difference of two copies of the account.
 
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Cause, Ledger, Occupant};
@@ -12,8 +12,8 @@ pub const SLOTS: usize = (OCCUPANTS + Occupant::COUNT).next_multiple_of(2);
 pub const CLOSED: usize = 0;
 /// Slot: no operation holds the die, and only collections that erase close it.
 pub const CLOSED_TO_ERASE: usize = 1;
-/// Slot: no operation holds the die, and no collection closes it. An operation that waits then
-/// waits by the schedule policy's choice.
+/// Slot: no operation holds the die, and no collection closes it. An operation that waits then does so by a decision of
+/// the schedule policy.
 pub const IDLE: usize = 2;
 /// Slot: an operation continues to its suspend point.
 pub const STOPPING: usize = 3;
@@ -26,7 +26,7 @@ const OCCUPANTS: usize = 5;
 const FIRST: Cause = Cause::GC_HOLD;
 
 const _: () = {
-    // The last slot charges nothing, to a cause that there is.
+    // The last slot is always 0; it must still correspond to a cause that exists.
     assert!(FIRST.0 as usize + SLOTS <= Cause::COUNT);
     assert!(FIRST.0 as usize + CLOSED_TO_ERASE == Cause::GC_HOLD_ERASE.0 as usize);
     assert!(FIRST.0 as usize + IDLE == Cause::DIE_IDLE.0 as usize);
@@ -50,7 +50,7 @@ const OF_COLLECTION: [usize; 7] = [
     of(Occupant::FoldProgram),
 ];
 
-/// Nanoseconds of a die so far, by slot.
+/// Time of a die so far, ns, by slot.
 pub type Held = [u64; SLOTS];
 
 /// Copy an account. An assignment would call a function, since the account is longer than 128 bytes.
@@ -77,7 +77,7 @@ pub const fn of(occupant: Occupant) -> usize {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Account {
     held: Held,
-    /// The slot to which time counts now, and the time up to which `held` is settled.
+    /// The slot to which time is being added, and the time up to which `held` is complete.
     slot: u8,
     since: u64,
 }
@@ -87,14 +87,14 @@ impl Account {
         Account { held: [0; SLOTS], slot: IDLE as u8, since: 0 }
     }
 
-    /// Count time from `now` on to `slot`.
+    /// Add the time from `now` on to `slot`.
     #[inline]
     pub fn count_to(&mut self, slot: usize, now: u64) {
         self.settle(now);
         self.slot = slot as u8;
     }
 
-    /// Bring the account up to `now`, and return it.
+    /// Complete the account up to `now`, and return it.
     #[inline]
     pub fn settle(&mut self, now: u64) -> &Held {
         self.held[usize::from(self.slot)] += now - self.since;
@@ -102,13 +102,13 @@ impl Account {
         &self.held
     }
 
-    /// The account as last settled.
+    /// The account as of the last settlement.
     #[inline]
     pub fn held(&self) -> &Held {
         &self.held
     }
 
-    /// The slot to which time counts now.
+    /// The slot to which time is being added.
     pub fn slot(&self) -> usize {
         usize::from(self.slot)
     }
@@ -120,7 +120,7 @@ impl Account {
         OF_COLLECTION.into_iter().fold(0, |met, slot| met | (self.held[slot] ^ seen[slot])) != 0
     }
 
-    /// The same up to `now`.
+    /// Whether a collection has held or closed the die between the copy `seen` of the account and `now`.
     pub fn met_collection_by(&self, seen: &Held, now: u64) -> bool {
         self.met_collection(seen) || OF_COLLECTION.contains(&self.slot()) && now > self.since
     }
@@ -132,8 +132,7 @@ impl Account {
         to.charge_each(FIRST, &self.held, seen);
     }
 
-    /// Nanoseconds up to `end` in which an operation had the die, or was being stopped,
-    /// suspended or resumed there.
+    /// Time up to `end`, ns, in which an operation held the die or was being stopped, suspended or resumed there.
     pub fn taken(&self, end: u64) -> u64 {
         let slots = STOPPING..SLOTS;
         let counted: u64 = slots.clone().map(|slot| self.held[slot]).sum();

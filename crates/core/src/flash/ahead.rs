@@ -1,7 +1,8 @@
-//! Reads whose die begins the next sense while the data of the last are transferred and decoded.
+//! Speculative senses: the die of a read begins the next sense of a page while the data of the last sense are
+//! transferred and decoded.
 //!
-//! Such a read keeps its unit from one sense to the next. If the data of the last are decoded after all, the die drops
-//! the sense that it has begun.
+//! Such a read holds its busy unit from one sense to the next. If the data of the last sense can be decoded, the die
+//! drops the speculative sense.
 
 use super::op::{FlashCommand, OpId};
 use super::state::Flash;
@@ -11,8 +12,8 @@ use crate::observer::{Observer, QueueStep, Step};
 use tailcut_units::Cause;
 
 impl<O: Observer> Flash<O> {
-    /// Let the die sense nothing ahead for reads that were sensed together: it keeps their data until all are
-    /// transferred.
+    /// Disable speculative senses for reads that were sensed together, because the die must keep their data until all
+    /// are transferred.
     #[cold]
     pub(super) fn sense_nothing_ahead(&mut self, head: u32) {
         let mut at = head;
@@ -22,8 +23,8 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Keep a unit whose data go out, and which has begun to sense the page again: until they are decoded, at
-    /// `decoded`, and if that sense is not needed until it is dropped.
+    /// Keep a busy unit that has begun a speculative sense while data are transferred from it: until the data are
+    /// decoded (at `decoded`), or until the sense is dropped if it is not needed.
     #[cold]
     #[inline(never)]
     pub(super) fn keep_sensing(&mut self, id: u32, sent: u64, decoded: u64) {
@@ -33,7 +34,7 @@ impl<O: Observer> Flash<O> {
         let unit = op.cmd.unit;
         let u = &mut s.units[unit.index()];
         let sense = fixed.timing.read_ns(op.cmd.page);
-        // The sense began when the one before it ended.
+        // The speculative sense began when the sense before it ended.
         let begun = u.until;
         let mut ends = begun + senses.further_ns(sense);
         u.phase = Phase::Ahead;
@@ -43,7 +44,7 @@ impl<O: Observer> Flash<O> {
             kept = senses.dropped_at(begun, sense, decoded);
             ends = ends.min(kept);
             s.events.set(unit.index(), kept);
-            // The read ends before the unit is free.
+            // The read ends before its busy unit is free.
             u.holder = NONE;
             u.until = kept;
         } else {
@@ -57,8 +58,8 @@ impl<O: Observer> Flash<O> {
         self.observe_from(id, Step::Ahead, sent, kept);
     }
 
-    /// The data of a read could not be decoded, and its die has begun the next sense: the array has the read until
-    /// that ends.
+    /// Continue a read whose data could not be decoded with its speculative sense: the read is in the array until that
+    /// sense ends.
     pub(super) fn sensed_ahead(&mut self, id: u32) {
         self.observe_queue(id, QueueStep::SensesOn);
         self.plan_senses(id);
@@ -66,7 +67,7 @@ impl<O: Observer> Flash<O> {
         let op = &mut s.ops[id];
         let FlashCommand { unit, page, .. } = op.cmd;
         let u = &mut s.units[unit.index()];
-        // The end of the sense; its data wait if it is over.
+        // The end of the sense. If that is in the past, its data wait in the page register.
         let end = u.until.max(s.now);
         (u.phase, u.until) = (Phase::Array, end);
         op.ledger.charge(Cause::ARRAY, end - s.now);

@@ -1,4 +1,4 @@
-//! The senses of the reads under way, and what they have told.
+//! The state of the senses of all reads under way, and the V_REFs learned from them.
 
 use super::senses::Senses;
 use crate::address::BlockId;
@@ -8,25 +8,25 @@ use crate::nand::errors::draw::Aged;
 use crate::policy::read_retry::Aim;
 use serde::{Deserialize, Serialize};
 
-/// The senses of all operations, and what outlives them.
+/// The state of the senses of all operations, and the state that outlives single operations.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct SenseState {
-    /// By operation: its senses. Empty if pages have no raw bit errors. (It is not in the operations, so that
-    /// other drives do not hold it.)
+    /// By operation: the state of its senses. Empty if pages have no raw bit errors. (It is separate from the
+    /// operations, so that other drives do not need the memory.)
     pub attempts: Vec<Attempts>,
     /// By operation and codeword: the iterations of its decoding.
     pub iterations: Vec<u8>,
-    /// What a scheme tracks, if one does.
+    /// The tracked V_REFs, if the scheme tracks them.
     tracked: Option<Tracked>,
-    /// The time of the channels that moved pages which did not decode, ns.
+    /// Channel time used for pages that did not decode, ns.
     pub uncorrectable_ns: u64,
-    /// By plane, modulo their number: the rates of the last block.
+    /// Caches of the last rates, indexed by plane modulo their number.
     #[serde(skip)]
     aged: [Aged; 4],
 }
 
 impl SenseState {
-    /// The state of a flash with these senses, with so many planes and blocks of each.
+    /// Create the state for a flash with this model of senses.
     pub fn new(senses: Option<&Senses>, ops: u32, planes: u32, per_plane: u32) -> SenseState {
         let Some(senses) = senses else { return SenseState::default() };
         let tracks = senses.retry.first() == Aim::Tracked;
@@ -39,17 +39,17 @@ impl SenseState {
         }
     }
 
-    /// An operation begins.
+    /// Reset the state for a new operation.
     pub fn begin(&mut self, id: u32) {
         self.attempts[id as usize] = Attempts::NONE;
     }
 
-    /// The senses of an operation; [`Attempts::NONE`] if pages have no raw bit errors.
+    /// The state of an operation's senses; [`Attempts::NONE`] if pages have no raw bit errors.
     pub fn attempts(&self, id: u32) -> Attempts {
         self.attempts.get(id as usize).copied().unwrap_or(Attempts::NONE)
     }
 
-    /// Do not sense the pages of these planes of an operation again, a mask.
+    /// Do not sense the pages of these planes (a mask) of an operation again.
     pub fn give_up(&mut self, id: u32, planes: u32) {
         self.attempts[id as usize].again &= !planes;
     }
@@ -61,13 +61,12 @@ impl SenseState {
         senses.errors.rates_like(&mut self.aged[last], found)
     }
 
-    /// The V_REF of the group of a block, as its distance from the default; 0 if no scheme tracks it.
+    /// The tracked V_REF of a block's group, as its distance from the default; 0 if the scheme does not track it.
     pub fn tracked(&self, block: BlockId) -> u16 {
         self.tracked.as_ref().map_or(0, |tracked| tracked.by_group[tracked.group_of(block)])
     }
 
-    /// Note the V_REF of a page that an operation senses again and that will decode, if a scheme tracks it. `plane`: in
-    /// its die.
+    /// Note the V_REF of a retry that will decode, if the scheme tracks V_REFs. `plane` is numbered within its die.
     pub fn note_vref(&mut self, id: u32, plane: u32, block: BlockId, vref: u16) {
         if let Some(tracked) = &mut self.tracked {
             let group = tracked.group_of(block) as u32;
@@ -75,7 +74,7 @@ impl SenseState {
         }
     }
 
-    /// The data of these planes of an operation, a mask, are decoded after another sense than the first.
+    /// Update the tracked V_REFs: the data of these planes (a mask) of an operation have been decoded after a retry.
     #[cold]
     pub fn decoded_again(&mut self, id: u32, planes: u32) {
         if let Some(Tracked { by_group, under_way, .. }) = &mut self.tracked {
@@ -87,15 +86,16 @@ impl SenseState {
     }
 }
 
-/// V_REF by group of blocks: where it was for the last page of the group that decoded when it was sensed again.
+/// The tracked V_REF of each group of blocks: that of the last retry in the group whose data could be decoded.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Tracked {
-    /// By plane and group: V_REF as its distance from the default.
+    /// By plane and group: the V_REF as its distance from the default.
     by_group: Vec<u16>,
-    /// By operation and plane of its die: the group of its page, and the V_REF of its sense.
+    /// By operation and plane of its die: the group of the page, and the V_REF of the present sense.
     under_way: Vec<(u32, u16)>,
-    /// Blocks of a plane, and of a group.
+    /// Number of blocks of a plane.
     per_plane: u32,
+    /// Number of blocks of a group.
     group: u32,
 }
 
@@ -113,49 +113,49 @@ impl Tracked {
     }
 }
 
-/// Whether a sense is that of a plain read, whose iterations are drawn only if they are needed.
+/// Whether a sense belongs to a plain read, whose iterations are drawn only if they are needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Plain {
     No,
-    /// Its reads are not yet counted.
+    /// The reads of its blocks have not been counted yet.
     Uncounted,
     Counted,
 }
 
-/// The senses of an operation so far, and what follows: half a line of the caches.
+/// The state of an operation's senses. It fits half a cache line.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(32))]
 pub(super) struct Attempts {
-    /// Senses that the controller has ordered, and those of them whose data are decoded.
+    /// Number of senses by commands so far.
     pub senses: u8,
-    /// See `senses`.
+    /// Number of these senses whose data are decoded.
     pub to_decode: u8,
-    /// Whether the data of the next sense are decoded, and where its V_REF stands.
+    /// Whether the data of the next sense are decoded.
     pub decoded: bool,
     pub aim: Aim,
-    /// Whether only the known cells of this sense cross the channel.
+    /// Whether only the cells with known contents cross the channel after this sense.
     pub short: bool,
     pub plain: Plain,
-    /// No codeword of this sense takes more iterations; `SKIPPED` if one is not decoded.
+    /// Largest number of iterations of a codeword of this sense; `SKIPPED` if a codeword is not decoded.
     pub most: u8,
     /// The iterations of the last codeword.
     pub last: u8,
-    /// Planes whose pages are sensed again after this sense, as a mask.
+    /// Planes whose pages will be sensed again, as a mask.
     pub again: u32,
-    /// Planes whose pages are given up after this sense.
+    /// Planes whose pages are given up after this sense, as a mask.
     pub given_up: u32,
-    /// The planes and codewords of the command, if some of them are not sensed again.
+    /// The planes and codewords of the original command, if a retry senses only some of them.
     pub whole: (u32, u32),
-    /// Planes whose pages the die has sensed again by itself.
+    /// Planes whose pages the die has sensed again without a command.
     pub in_die: u32,
-    /// Whether the die keeps the read, and begins the next sense when this one ends.
+    /// Whether the die begins a speculative sense at the end of this one.
     pub ahead: bool,
 }
 
 const _: () = assert!(size_of::<Attempts>() == 32);
 
 impl Attempts {
-    /// Before the first sense.
+    /// The state before the first sense.
     pub const NONE: Attempts = Attempts {
         senses: 0,
         to_decode: 0,

@@ -1,4 +1,4 @@
-//! The laws of the flash, which tests check on demand. The cost grows with the size of the flash.
+//! The invariants of the flash, which tests check on demand. The cost grows with the size of the flash.
 
 use super::op::OpId;
 use super::plane_reads::{PlaneRead, Stage};
@@ -10,7 +10,7 @@ use crate::containers::NONE;
 use crate::observer::Observer;
 use tailcut_units::{Occupant, Occupants};
 
-/// The operations in use that have not been found in a place yet. Each is in exactly one.
+/// The operations in use that have not been found yet. Each must be in exactly one place.
 struct Places {
     /// By operation: whether it is in use and not yet found.
     missing: Vec<bool>,
@@ -39,7 +39,7 @@ impl<O: Observer> Flash<O> {
         self.audit_besides(&[])
     }
 
-    /// The same, with these operations reserved and not yet submitted.
+    /// Check every law, with these operations reserved and not yet submitted.
     pub fn audit_besides(&self, reserved: &[OpId]) -> Result<(), String> {
         self.audit_places(reserved)?;
         self.audit_load(reserved)?;
@@ -353,8 +353,8 @@ impl<O: Observer> Flash<O> {
         (u32::from(gates.closed), u32::from(gates.programs_closed))
     }
 
-    /// The numbers of collections under way at a unit, and of those that move data. They must be what the
-    /// controller has told.
+    /// The numbers of collections under way at a unit, and of those that move data. They must match what the controller
+    /// has reported.
     pub fn collecting_at(&self, unit: BusyUnit) -> (u32, u32) {
         let gates = &self.state.units[unit.index()].gates;
         (u32::from(gates.collecting), u32::from(gates.moving))

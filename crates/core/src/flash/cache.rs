@@ -1,14 +1,14 @@
-//! Programs whose data are loaded into the cache register of a die while another program is in its array
-//! (`geometry.cache_program`).
+//! Cache program (`geometry.cache_program`): the data of the next program are loaded into a second page register, the
+//! cache register, while a program is in the array of the die.
 //!
-//! A die takes the next program from its queues when the data of the one that holds it are in, the schedule would
-//! serve a program now, and nothing is suspended on the die. That program asks for the channel and loads its data. At
-//! the end of the array program it holds the die, and begins in the array at once, or when its data are in. Once a
-//! program has the cache register it is the die's next operation; only while it still waits for the channel does work
-//! with channel priority take its place, as with a program that holds an idle die.
+//! A die takes the next program from its queues when three conditions hold: the data of the program that holds the die
+//! are in, the schedule would serve a program now, and nothing is suspended on the die. The cached program asks for the
+//! channel and loads its data. At the end of the array program it becomes the holder, and enters the array at once or
+//! as soon as its data are in. A program in the cache register is the die's next operation. Work with channel priority
+//! can take its place only while it still waits for the channel, as with a program that holds an idle die.
 //!
-//! Until it holds the die, a cached program is charged the channel's time up to its own transfer, and the time of the
-//! program in the array from the end of its transfer on.
+//! Until it holds the die, a cached program is charged the channel's time up to its own transfer, and after its
+//! transfer the time of the program in the array.
 
 use super::account;
 use super::op::OpId;
@@ -25,9 +25,9 @@ use tailcut_units::{Cause, Occupant, Occupants};
 /// The cache register of a busy unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Cached {
-    /// The program that has it, or `NONE`. Others may have joined it.
+    /// The program in the register, or `NONE`. Others may have joined it.
     pub op: u32,
-    /// When its data are in, ns; `u64::MAX` while it waits for the channel.
+    /// When its data are complete, ns; `u64::MAX` while it waits for the channel.
     pub loaded: u64,
     /// Whether a collection has delayed it.
     pub met_collection: bool,
@@ -50,7 +50,8 @@ impl<O> Flash<O> {
 }
 
 impl<O: Observer> Flash<O> {
-    /// A program whose die has a cache register has the channel: load its data, or start it.
+    /// Load the data of a program that has got the channel, on a die with a cache register: into that register, or as
+    /// the holder of the die.
     pub(super) fn start_beside_cache(&mut self, OpId(id): OpId) {
         let unit = self.state.ops[id].cmd.unit;
         if self.cached(unit).is_some_and(|cached| cached.op == id) {
@@ -60,7 +61,8 @@ impl<O: Observer> Flash<O> {
         self.await_data(unit);
     }
 
-    /// Let the channel tell when the data of the program that holds a unit are in: the cache register is then free.
+    /// Set the channel's event for the moment at which the data of the holder are in and the cache register becomes
+    /// free.
     fn await_data(&mut self, unit: BusyUnit) {
         let s = &mut self.state;
         let u = &mut s.units[unit.index()];
@@ -70,15 +72,15 @@ impl<O: Observer> Flash<O> {
         self.await_channel(number);
     }
 
-    /// The data of the program that holds a unit are in.
+    /// Note that the data of the program that holds a unit are in.
     #[inline(never)]
     pub(super) fn data_are_in(&mut self, unit: BusyUnit) {
         self.state.units[unit.index()].awaited = false;
         self.fill_cache(unit);
     }
 
-    /// An operation is queued at a unit that has an operation in its array. Returns whether the unit is to begin what
-    /// it has gathered at the end of the event.
+    /// Handle the arrival of an operation at a unit with an operation in its array. Returns whether the unit must begin
+    /// the gathered operations at the end of the event.
     #[inline(never)]
     pub(super) fn arrives_behind(&mut self, unit: BusyUnit, kind: Occupant) -> bool {
         self.overtake_cached(unit, kind.only());
@@ -92,7 +94,7 @@ impl<O: Observer> Flash<O> {
         false
     }
 
-    /// Do for the operations that wait at a unit with an operation in its array what is done for those that arrive.
+    /// Treat the waiting operations of a unit with an operation in its array like arrivals.
     pub(super) fn serve_behind(&mut self, unit: BusyUnit) {
         let waiting = self.state.units[unit.index()].queues.waiting();
         self.overtake_cached(unit, waiting);
@@ -117,11 +119,11 @@ impl<O: Observer> Flash<O> {
         self.request_channel(id);
     }
 
-    /// The kind of the program that may have the cache register of a unit now.
+    /// The kind of program that may take the cache register of a unit now.
     fn next_to_cache(&self, unit: BusyUnit, schedule: &mut SchedulePolicy) -> Option<Occupant> {
         let s = &self.state;
         let u = &s.units[unit.index()];
-        // A program that ends now leaves nothing to overlap.
+        // A program that ends now leaves no time for overlap.
         let programs =
             u.phase == Phase::Array && u.until > s.now && s.ops[u.holder].cmd.kind == OpKind::Program;
         let taken = u.awaited || u.gathering || u.suspended > 0 || self.cached(unit).is_some();
@@ -139,8 +141,8 @@ impl<O: Observer> Flash<O> {
         (head.kind == OpKind::Program).then_some(kind)
     }
 
-    /// Let work with channel priority take the place of a cached program that has none and still waits for the
-    /// channel. That program returns to its place in its queue.
+    /// Let work with channel priority take the place of a cached program without priority that still waits for the
+    /// channel. The program returns to its position in its queue.
     fn overtake_cached(&mut self, unit: BusyUnit, by: Occupants) {
         let first = self.fixed.grants.first;
         if !by.meets(first & self.state.units[unit.index()].gates.open()) {
@@ -157,7 +159,7 @@ impl<O: Observer> Flash<O> {
         self.observe(id, Step::Returned, self.state.now);
     }
 
-    /// Load the data of a cached program, which has the channel.
+    /// Load the data of a cached program that has got the channel.
     fn load(&mut self, OpId(id): OpId) {
         let t = &self.fixed.timing;
         let s = &mut self.state;
@@ -182,8 +184,7 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// The program that holds a unit has ended: let the one in the cache register hold it. Returns whether there is
-    /// one.
+    /// Make the cached program the holder of a unit, whose holder has ended. Returns whether there is one.
     #[inline(never)]
     pub(super) fn promote(&mut self, unit: BusyUnit) -> bool {
         let Some(&cached) = self.cached(unit) else { return false };
@@ -210,7 +211,7 @@ impl<O: Observer> Flash<O> {
         while at != NONE {
             let op = &mut self.state.ops[at];
             op.ledger.charge(Cause::die_wait(before), waited);
-            // Its waits are those up to here.
+            // Its waits are charged up to here.
             op.started += waited;
             at = op.joined;
         }
@@ -222,7 +223,7 @@ impl<O: Observer> Flash<O> {
         true
     }
 
-    /// Begin a program whose data are in at `begun`, in the array of its unit.
+    /// Begin a program in the array of its unit at `begun`, when its data are in.
     fn begin_loaded(&mut self, OpId(id): OpId, begun: u64) {
         let array = self.planned_ns(id);
         let s = &mut self.state;
@@ -240,7 +241,7 @@ impl<O: Observer> Flash<O> {
         self.set_ended(unit, OpKind::Program, false, begun + array);
     }
 
-    /// Check the cache register of a unit, and that no program could have it that waits.
+    /// Check the cache register of a unit, and that no waiting program could use it.
     pub(super) fn audit_cache(&self, unit: BusyUnit) -> Result<(), String> {
         let s = &self.state;
         let u = &s.units[unit.index()];

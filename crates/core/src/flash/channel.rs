@@ -13,15 +13,17 @@ use tailcut_units::{Occupant, Occupants};
 /// Time of a channel so far by occupant, ns.
 pub type Spent = [u64; Occupant::COUNT];
 
-/// The queues of a channel, served first to last. Operations differ in two respects: whether their kind of work has
-/// channel priority, and whether they need the channel for what goes later.
+/// Number of queues of a channel, served first to last. Two properties of an operation decide its queue: whether its
+/// kind of work has channel priority, and whether the purpose for which it needs the channel comes later in
+/// `channel.order`.
 const QUEUES: usize = 4;
 
 /// The queue in which an operation waits for its channel.
 pub(super) struct Grants {
-    /// What goes later: a bit for what an operation needs the channel for ([`need`]).
+    /// The purposes that come later, as a mask of the bits of [`need`].
     later: u8,
-    /// How much later a queue is for these, and for work without priority: the respect with 2 decides first.
+    /// The offset of the queue for a later purpose, and for work without priority. The property with offset 2 decides
+    /// first.
     steps: [usize; 2],
     /// The kinds of work with channel priority.
     pub first: Occupants,
@@ -50,8 +52,8 @@ impl Grants {
     }
 }
 
-/// The bit of what an operation needs the channel for. `second`: it has used the channel before, and now a read brings
-/// its data out, a suspended program gets its data again, and a copyback begins its program.
+/// The bit for the purpose for which an operation needs the channel. `second`: the operation has used the channel
+/// before. A read then transfers its data out, a suspended program its data again, and a copyback its second command.
 #[inline]
 fn need(second: bool, kind: OpKind) -> u8 {
     1 << (kind as u8 * 2 + u8::from(second))
@@ -61,10 +63,10 @@ fn need(second: bool, kind: OpKind) -> u8 {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Channel {
     pub busy_until: u64,
-    /// Whether the event at `busy_until` is set: operations wait for the channel, or for the die
-    /// whose data it transfers, or the data are then decoded. It stays set if the last waiter leaves.
+    /// Whether the event at `busy_until` is set. It is set if operations wait for the channel or for the die whose data
+    /// it transfers, or if the data are decoded at that time. It stays set if the last waiter leaves.
     pub awaited: bool,
-    /// The busy unit whose last data leave it by `busy_until`, or `NONE`.
+    /// The busy unit whose last data are transferred by `busy_until`, or `NONE`.
     pub out: u32,
     /// The read that is decoded at `busy_until`, or `NONE`.
     pub decoded: u32,
@@ -141,12 +143,12 @@ impl Channel {
         }
     }
 
-    /// The queues, for the audit, and whether each is known to have waiters.
+    /// The queues, for the audit, each with whether it is marked as not empty.
     pub fn queues(&self) -> impl Iterator<Item = (usize, Queue, bool)> {
         (0..).zip(self.waiting).map(|(i, queue)| (i, queue, self.in_use & 1 << i != 0))
     }
 
-    /// The time spent as of `now`: the time granted without the rest of the transfer under way.
+    /// The time spent up to `now`: the granted time without the rest of the present transfer.
     #[inline]
     pub fn spent(&self, now: u64) -> Spent {
         let mut spent = self.granted;
@@ -164,7 +166,7 @@ impl Channel {
     }
 }
 
-/// The part of the copy of a die's account in which an operation keeps the copy of a channel's times.
+/// The part of an operation's copy of a die's account that also serves as its copy of a channel's times.
 #[inline]
 pub(super) fn part(seen: &Held) -> &Spent {
     seen.first_chunk().expect("a die's account is longer")

@@ -1,18 +1,17 @@
-//! Which host commands collections have delayed.
+//! Tracks which host commands have been delayed by collections.
 
 use serde::{Deserialize, Serialize};
 
-/// What has delayed the operations of one host command.
+/// The delays of the operations of one host command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Met {
-    /// A collection has delayed one of these operations: it held the die or channel, or closed the
-    /// die.
+    /// A collection has delayed one of the operations: it held the die or channel, or closed the die.
     pub collection: bool,
-    /// One of these operations queued at a die behind an operation that a collection had delayed.
+    /// One of the operations was queued at a die behind an operation that a collection had delayed.
     pub queued_behind: bool,
 }
 
-/// Host commands by the tag that their operations carry.
+/// Host commands, by the tag of their operations.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Commands {
     met: Vec<Met>,
@@ -44,7 +43,7 @@ impl Commands {
         Ok(())
     }
 
-    /// Note that an operation of a command queued behind one that a collection had delayed.
+    /// Note that an operation of a command was queued behind one that a collection had delayed.
     #[inline]
     pub fn queues_behind(&mut self, tag: u32) {
         self.met[tag as usize].queued_behind = true;
@@ -52,8 +51,8 @@ impl Commands {
 }
 
 impl<O> super::Flash<O> {
-    /// Return what has delayed the operations with this tag since the last call with it
-    /// ([`super::FlashCommand::tag`]). The tag is then free for another host command.
+    /// Return the delays of the operations with this tag ([`super::FlashCommand::tag`]) since the last call with it.
+    /// The tag is then free for another host command.
     #[inline]
     pub fn track(&mut self, tag: u32) -> Met {
         let commands = &mut self.state.commands;
@@ -62,7 +61,7 @@ impl<O> super::Flash<O> {
         met
     }
 
-    /// What has delayed the operations with this tag so far.
+    /// The delays of the operations with this tag so far.
     #[inline]
     pub fn met(&self, tag: u32) -> Met {
         self.state.commands.met[tag as usize]

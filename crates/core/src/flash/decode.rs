@@ -1,4 +1,4 @@
-//! The way of sensed pages with raw bit errors through the decoder.
+//! The transfer of sensed pages with raw bit errors through the decoder.
 
 use super::attempts::Attempts;
 use super::op::Op;
@@ -10,9 +10,9 @@ use crate::policy::read_retry::Place;
 use tailcut_units::Cause;
 
 impl<O: Observer> Flash<O> {
-    /// Begin the transfer of sensed pages, which takes `transfer` if they are whole. Their codewords take different
-    /// times in the decoder. Returns the time of the transfer, its end, and whether the die goes on to sense the
-    /// pages. The end of the decoding includes the time of a prediction.
+    /// Begin the transfer of sensed pages whose codewords take different times in the decoder. `transfer` is the time
+    /// for whole pages. Returns the time of the transfer, the plan of the decoding, and whether the die continues with
+    /// a speculative sense. The end of the decoding includes the time of a prediction.
     pub(super) fn transfer_to_decoder(&mut self, id: u32, transfer: u64) -> (u64, Decoding, bool) {
         let Attempts { again, given_up, short, ahead, .. } = self.state.sensing.attempts[id as usize];
         if short {
@@ -29,8 +29,8 @@ impl<O: Observer> Flash<O> {
         (transfer, d, ahead)
     }
 
-    /// The same of whole pages of which no codeword waits for another. `None`, and nothing is done, if one may.
-    /// Charges the time of a prediction.
+    /// [`Flash::transfer_to_decoder`] for whole pages whose codewords do not wait for one another. Returns `None`
+    /// without any change if they might. Charges the time of a prediction.
     #[inline(always)]
     pub(super) fn transfer_apart(&mut self, id: u32, transfer: u64) -> Option<Decoding> {
         let Flash { fixed, state: s, .. } = self;
@@ -45,7 +45,7 @@ impl<O: Observer> Flash<O> {
         Some(with_prediction(senses, op, number, Decoding::apart(s.now + transfer, done)))
     }
 
-    /// The same of a sense of which only the known cells cross the channel.
+    /// [`Flash::transfer_to_decoder`] for a sense of which only the cells with known contents cross the channel.
     #[inline(never)]
     fn transfer_known_cells(&mut self, transfer: u64) -> (u64, Decoding) {
         let Flash { fixed, state: s, .. } = self;
@@ -56,7 +56,7 @@ impl<O: Observer> Flash<O> {
         (transfer, Decoding::apart(end, end))
     }
 
-    /// The same of codewords that may wait for one another, from the iterations of each.
+    /// [`Flash::transfer_to_decoder`] for codewords that may wait for one another, from the iterations of each.
     #[inline(never)]
     fn transfer_each(&mut self, id: u32, transfer: u64) -> Decoding {
         if self.state.sensing.attempts[id as usize].is_plain() {
@@ -76,7 +76,7 @@ impl<O: Observer> Flash<O> {
         with_prediction(senses, op, s.sensing.attempts[id as usize].senses, d)
     }
 
-    /// Count the time in which the pages of these planes, a mask, cross the channel that do not decode.
+    /// Count the channel time of pages that do not decode, on these planes (a mask).
     #[inline(never)]
     fn count_uncorrectable(&mut self, id: u32, planes: u32, transfer: u64) {
         let s = &mut self.state;
@@ -86,8 +86,8 @@ impl<O: Observer> Flash<O> {
     }
 }
 
-/// The decoding of sense number `number` of a read, with the time of a prediction behind the channel, which is charged.
-/// A prediction delays the data, and keeps no server.
+/// Add the time of a prediction in the controller to the decoding of sense number `number` of a read, and charge it.
+/// The prediction delays the data but occupies neither channel nor decoder.
 #[inline(always)]
 fn with_prediction(senses: &Senses, op: &mut Op, number: u8, d: Decoding) -> Decoding {
     let predicted = if number == 1 { senses.predict_ns(Place::Controller) } else { 0 };

@@ -1,4 +1,4 @@
-//! Which operation gets a die next.
+//! Decides which operation gets a die next.
 //!
 //! An operation first gets its die (its busy unit), then the channel. It holds the die until it has
 //! left the array and its data are transferred out. The wait of a queued operation is charged from
@@ -15,14 +15,14 @@ use crate::observer::{Observer, QueueStep, Step};
 use crate::policy::schedule::QueueView;
 use tailcut_units::{Occupant, Occupants};
 
-/// What the controller must do for an operation that it submitted.
+/// What the controller must do after it has submitted an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Submitted {
     /// Nothing.
     Taken,
-    /// The operation's unit is idle. The operation begins when the controller calls
-    /// [`Flash::begin_gathered`], after all operations of this event are submitted, so that others
-    /// may join it. Returned once for each unit and event.
+    /// The operation's unit is idle. The operation begins when the controller calls [`Flash::begin_gathered`], after
+    /// all operations of this event are submitted, so that others may join it. This is returned once for each unit and
+    /// event.
     Gathers,
     /// The operation is a host program, and its unit is closed to host programs.
     ProgramClosed,
@@ -62,14 +62,14 @@ impl<O: Observer> Flash<O> {
             s.host_ops += 1;
         }
         if self.fixed.senses.is_some() {
-            // A sense looks at its blocks when it begins.
+            // A sense reads the state of its blocks when it begins.
             self.prefetch_blocks(id);
         }
         self.enqueue(id, false)
     }
 
-    /// Queue an operation at its die, or begin it if the die is free. A read whose data could not be decoded
-    /// comes again; `in_order` of its first arrival, and so before those that wait, or behind them.
+    /// Queue an operation at its die, or begin it if the die is free. A read whose data could not be decoded is queued
+    /// again: with `in_order` at the position of its first arrival, otherwise at the end.
     #[inline(always)]
     pub(super) fn enqueue(&mut self, id: u32, in_order: bool) -> Submitted {
         let s = &mut self.state;
@@ -122,8 +122,8 @@ impl<O: Observer> Flash<O> {
         result
     }
 
-    /// Begin the operations that were queued at an idle unit so that others of the same event could
-    /// join them. The event is over.
+    /// Begin the operations that were queued at an idle unit, so that others of the same event could join them. The
+    /// controller calls this at the end of the event.
     #[cold]
     pub fn begin_gathered(&mut self, unit: BusyUnit) {
         let u = &mut self.state.units[unit.index()];
@@ -135,9 +135,8 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Let an arrival with channel priority take the die from the holder, if the holder still waits
-    /// for the channel with its first command and has no priority itself. The holder returns to its
-    /// place in its queue.
+    /// Let an arrival with channel priority take the die from a holder without priority that still waits for the
+    /// channel with its first command. The holder returns to its position in its queue.
     pub(super) fn overtake(&mut self, unit: BusyUnit, arrival: Occupant) {
         let first = self.fixed.grants.first;
         let s = &mut self.state;
@@ -152,7 +151,7 @@ impl<O: Observer> Flash<O> {
         let u = &mut s.units[unit.index()];
         u.account.count_to(account::IDLE, now);
         u.holder = NONE;
-        // The operations that joined the holder return to their places too.
+        // The operations that joined the holder return to their positions too.
         u.joined = 0;
         self.return_to_queue(OpId(id));
         self.state.units[unit.index()].phase = Phase::Idle;
@@ -160,8 +159,8 @@ impl<O: Observer> Flash<O> {
         self.dispatch(unit);
     }
 
-    /// Take an operation that waits for its channel with its first command from there, and return it and those that
-    /// joined it to their places in the queues of their unit, whose account is settled.
+    /// Return an operation that waits for its channel with its first command, and those that joined it, to their
+    /// positions in the queues of their unit. The account of the unit must be settled.
     pub(super) fn return_to_queue(&mut self, OpId(id): OpId) {
         let s = &mut self.state;
         let op = &s.ops[id];
@@ -215,7 +214,7 @@ impl<O: Observer> Flash<O> {
         open
     }
 
-    /// The kinds of work that may begin at a unit with collections under way, where these hold back others.
+    /// The kinds of work that may begin at a unit with collections under way that hold back other work.
     fn beside_collections(&self, unit: BusyUnit) -> Occupants {
         let u = &self.state.units[unit.index()];
         let mut open = Occupants::ALL;
@@ -228,8 +227,8 @@ impl<O: Observer> Flash<O> {
         open
     }
 
-    /// Dispatch the idle units of a channel. Its last waiting host read has got its die, so other
-    /// work may begin.
+    /// Dispatch the idle units of a channel, because its last waiting host read has got its die and other work may
+    /// begin.
     #[cold]
     fn reopen_channel(&mut self, channel: u32) {
         let per_channel = (self.state.units.len() / self.state.channels.len()) as u32;
@@ -270,8 +269,8 @@ impl<O: Observer> Flash<O> {
         self.read_left(unit, kind);
     }
 
-    /// Reopen the channel of a unit if the host read that left its queue was the last to wait
-    /// there.
+    /// Reopen the channel of a unit if the host read that left the unit's queue was the last one waiting on the
+    /// channel.
     #[inline]
     pub(super) fn read_left(&mut self, unit: BusyUnit, kind: Occupant) {
         if self.fixed.reads_close_channel && kind == Occupant::UserRead {
@@ -339,7 +338,8 @@ impl<O: Observer> Flash<O> {
         self.request_channel(id);
     }
 
-    /// Release a unit, or planes of it, whose data are out. The data of a program may be in instead.
+    /// Handle the end of a transfer that a unit awaits: release the unit, or planes of it, after data out; or note that
+    /// the data of a program are in.
     #[inline]
     pub(super) fn release_from_channel(&mut self, unit: BusyUnit) {
         match self.state.units[unit.index()].phase {
@@ -371,7 +371,7 @@ impl<O: Observer> Flash<O> {
         OpId::of_link(self.state.units[unit.index()].queues.head(Occupant::UserRead))
     }
 
-    /// The operation directly behind a queued one.
+    /// The next operation in the queue after this one.
     pub fn queued_after(&self, OpId(op): OpId) -> Option<OpId> {
         OpId::of_link(self.state.ops[op].next)
     }

@@ -1,8 +1,8 @@
-//! Erases whose pulses a scheme chooses: what each block of an erase gets, and what it is afterwards.
+//! Erases whose pulses an erase scheme chooses: the pulses that each block gets, and the state of the block afterwards.
 //!
-//! The pulses of an erase are planned when it enters the array: everything that they depend on is known of
-//! the block. When the erase ends, the same plan says what the block has become. In a multi-plane erase each
-//! plane has its own plan, and the erase takes the loops of its slowest plane.
+//! The pulses of an erase are planned when the erase enters the array. They depend only on the state of the block,
+//! which is known then. When the erase ends, the plan is computed again and gives the new state of the block. In a
+//! multi-plane erase each plane has its own plan, and the erase takes as long as the slowest plane.
 
 use super::join::joined;
 use super::op::{FlashCommand, OpId};
@@ -18,136 +18,138 @@ use crate::policy::erase_scheme::{BlockView, EraseSchemePolicy, Pulse, VerifyVie
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The scheme whose pulses end when a block is erased: its rows are what blocks need.
+/// The scheme whose pulses end exactly when the block is erased. Its rows (`erase.rows`) give the pulse time that
+/// blocks need.
 const EXACT: &str = "aero-cons";
-/// The most wear that a block can have.
+/// The upper limit of a block's wear.
 pub const MOST_WEAR: u32 = u32::MAX / 2;
-/// The wear of a block is tabled every so many cycles, up to `TABLED` times as many.
+/// Distance between two entries of the table of wear, in program/erase cycles.
 const EVERY: u32 = 250;
 const TABLED: u32 = 64;
 
-/// A scheme, and the array that it acts on.
+/// An erase scheme, and the model of the array to which it applies pulses.
 #[derive(Clone, Debug)]
 pub struct Eraser {
     chip: Chip,
     scheme: EraseSchemePolicy,
-    /// What blocks need under the scheme, and under full pulses.
+    /// Pulse time until the scheme's verify passes: with the scheme's pulses, and with full pulses.
     need: Requirement,
     full: Requirement,
-    /// The pulse time that erases blocks, if there are rows of a scheme whose pulses end then.
+    /// Pulse time at which blocks are erased, if the configuration has rows of the scheme [`EXACT`].
     exact: Option<Requirement>,
-    /// The name of the scheme's rows.
+    /// The name of the rows of `erase.rows` that the scheme uses.
     rows: String,
     reading: Reading,
-    /// Cycles that an erase stands for.
+    /// Program/erase cycles that one simulated erase stands for.
     cycles_per_erase: u32,
-    /// Whether the last loop of an erase waits until its extent is opened.
+    /// Whether the last loop of an erase is deferred until the extent is opened.
     defers_last_loop: bool,
-    /// By how much a suspension of a block's erases raises its errors, of 2^32.
+    /// Relative increase of a block's errors for each suspension of its erases, in units of 2^-32.
     growth: u64,
-    /// By class, then by `EVERY` cycles: the wear of a block that the scheme has always erased.
+    /// The wear of a block that only this scheme has erased: by class, then for every `EVERY` cycles.
     life: Vec<[u32; TABLED as usize + 1]>,
 }
 
-/// The stress of the plan for a typical block, by what it needs and the errors that are expected.
+/// The stress of the plan for a typical block, by required pulse time and expected errors.
 type StressOfPlans = BTreeMap<(Need, u32), u64>;
 
-/// What a block needs.
+/// The pulse time that a block needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Need {
-    /// Steps, which may be whole pulses, until the verify of the scheme finds the block erased.
+    /// Steps until the verify of the scheme passes. (A scheme without prediction applies whole pulses.)
     steps: u32,
-    /// Steps of which no one is too many.
+    /// Steps until the block is erased; all further steps are over-erase.
     exact: u32,
 }
 
-/// What one suspension adds to errors, of 2^32, if 1,000 add this share.
+/// Relative increase of errors for one suspension, in units of 2^-32. `growth` is the share that 1,000 suspensions add.
 pub fn by_suspension(growth: f64) -> u64 {
     libm::round(growth / 1000.0 * 4_294_967_296.0) as u64
 }
 
-/// By how much the suspensions of a block's erases have raised its errors, of 2^32: `each` by one.
+/// Relative increase of a block's errors by all suspensions of its erases, in units of 2^-32. One suspension adds
+/// `each`.
 #[inline]
 pub(super) fn growth_of(blocks: &Blocks, block: BlockId, each: u64) -> u64 {
-    // The look-up would miss the caches.
+    // Skip the look-up, which would miss the processor's caches.
     if each == 0 { 0 } else { (u64::from(blocks.suspensions_of(block)) * each).min(1 << 38) }
 }
 
-/// Totals of the erases of blocks, whose pulses a scheme chose.
+/// Totals over all erases of blocks whose pulses a scheme has chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EraseTotals {
     /// Erases of blocks.
     pub blocks: u64,
-    /// Time of their pulses, ns.
+    /// Total pulse time, ns.
     pub pulse_ns: u64,
-    /// Erases by the number of their pulses.
+    /// Number of erases by number of pulses.
     pub by_pulses: [u64; MOST_LOOPS + 1],
-    /// Erases by the highest voltage level.
+    /// Number of erases by highest voltage level.
     pub by_level: [u64; MOST_LOOPS + 1],
-    /// Pulses that the prediction had made too short.
+    /// Predicted last pulses that were too short, so that another pulse followed.
     pub too_short: u64,
-    /// Steps that the prediction had made too many.
+    /// Steps of predicted pulses that the block did not need.
     pub too_long: u64,
-    /// Erases that left fail bits.
+    /// Erases that left the block incompletely erased.
     pub incomplete: u64,
-    /// Erases at the full voltage, of a scheme that has a lower one too.
+    /// Erases at the full voltage, under a scheme that chooses between two voltages.
     pub full_voltage: u64,
 }
 
-/// The pulses for one block, and what they leave.
+/// The pulses of one erase of a block, and their result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     pulses: [Pulse; MOST_LOOPS],
     count: usize,
-    /// Steps that the block has needed of the pulses; the others were too many.
+    /// Steps that the block needed to be erased; all further steps are over-erase.
     pub needed: u32,
-    /// Steps that are left, which the block still needs; 0 if it is erased.
+    /// Steps that the block still needs after the last pulse; 0 if it is erased.
     pub left: u32,
-    /// Pulses after one that should have been the last.
+    /// Pulses that followed a pulse predicted to be the last.
     pub too_short: u32,
     /// Steps of predicted pulses that the block did not need.
     pub too_long: u32,
-    /// Whether a short first pulse can help the next erase.
+    /// Whether a short first pulse (shallow erasure) is useful for the next erase.
     pub shallow: bool,
-    /// Whether the pulses are at the full voltage, of a scheme that has a lower one too.
+    /// Whether the pulses are at the full voltage, under a scheme that chooses between two voltages.
     pub full_voltage: bool,
 }
 
 impl Plan {
-    /// The pulses, in order.
+    /// The pulses in order of time.
     pub fn pulses(&self) -> &[Pulse] {
         &self.pulses[..self.count]
     }
 
-    /// Their time, in steps.
+    /// The total pulse time, in steps.
     pub fn steps(&self) -> u32 {
         self.pulses().iter().map(|pulse| pulse.steps).sum()
     }
 }
 
-/// What is known of a block before its erase.
+/// The state of a block before its erase.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
-    /// Program/erase cycles, with those of the past.
+    /// Program/erase cycles, including those before the run (`age.pe_cycles`).
     pub cycles: u32,
-    /// Its wear, in parts of a cycle of full pulses (`CYCLE`).
+    /// Wear, in units of 1/`CYCLE` of a program/erase cycle with full pulses.
     pub wear: u32,
-    /// Pulses of its last erase.
+    /// Number of pulses of the last erase.
     pub pulses: u32,
-    /// Whether a short first pulse can help.
+    /// Whether a short first pulse (shallow erasure) is useful.
     pub shallow: bool,
-    /// Steps that its last erase has left.
+    /// Steps by which the last erase was incomplete.
     pub left: u32,
-    /// Whether the erase is at the full voltage, of a scheme that has a lower one too.
+    /// Whether the erase is at the full voltage, under a scheme that chooses between two voltages.
     pub full_voltage: bool,
 }
 
 impl Eraser {
-    /// A scheme on an array; `None` for a scheme that takes the configured loops. `growth`: the share by which
-    /// 1,000 suspensions of a block's erases raise its errors.
+    /// Create the model for a scheme; `None` for a scheme that uses the configured loops. `growth` is the share by
+    /// which 1,000 suspensions of a block's erases raise its errors.
     ///
     /// # Errors
-    /// Says which rows are missing.
+    /// If the configuration has no rows for the scheme; the message names them.
     pub fn new(
         c: &EraseConfig,
         scheme: EraseSchemePolicy,
@@ -192,38 +194,38 @@ impl Eraser {
         Ok(Some(eraser))
     }
 
-    /// The array.
+    /// The model of the array.
     pub fn chip(&self) -> &Chip {
         &self.chip
     }
 
-    /// The name of the rows of requirements that its blocks follow.
+    /// The name of the rows of `erase.rows` that the scheme uses.
     pub fn rows(&self) -> &str {
         &self.rows
     }
 
-    /// How much longer a program takes of a block that was erased at the scheme's voltage: a factor.
+    /// Factor by which the programs of a block take longer if it was erased at the scheme's lower voltage.
     pub fn program_time(&self) -> f64 {
         self.scheme.program_time()
     }
 
-    /// Whether some erases are at the voltage of full pulses, and others at a lower one.
+    /// Whether the scheme chooses for each erase between the full voltage and a lower one.
     pub fn chooses_voltage(&self) -> bool {
         self.scheme.chooses_voltage()
     }
 
-    /// Whether an erase that is ordered under this load is at the voltage of full pulses.
+    /// Whether an erase that is issued under this write load uses the full voltage.
     pub fn at_full_voltage(&self, load: &WriteLoad) -> bool {
         self.scheme.at_full_voltage(load)
     }
 
-    /// The wear of a block of a class by its cycles, in steps of `EVERY`.
+    /// The wear of a block of this class after every `EVERY` cycles.
     fn life_of(&self, class: u32, known: &mut StressOfPlans) -> [u32; TABLED as usize + 1] {
         let mut wear = 0.0;
         let mut life = [0; TABLED as usize + 1];
         for (cycles, at) in (0..).step_by(EVERY as usize).zip(&mut life) {
             *at = libm::round(wear) as u32;
-            // By the wear of an erase in the middle.
+            // The midpoint method: use the wear per erase in the middle of the interval.
             let half = EVERY / 2;
             let middle = wear + f64::from(half) * self.mean_wear(class, cycles, *at, known);
             let middle = libm::round(middle) as u32;
@@ -232,7 +234,7 @@ impl Eraser {
         life
     }
 
-    /// The mean wear of one erase of the blocks of a class.
+    /// Mean wear that one erase adds, over the blocks of a class.
     fn mean_wear(&self, class: u32, cycles: u32, wear: u32, known: &mut StressOfPlans) -> f64 {
         let errors = self.chip.expected_errors(wear);
         let under = self.mean_of_turns(class, self.row(cycles, wear), |turn| {
@@ -245,7 +247,8 @@ impl Eraser {
         f64::from(CYCLE) * under / full
     }
 
-    /// The mean over the blocks of a class, which need as their turn says after so many cycles.
+    /// The mean of `of` over the blocks of a class. The blocks of a class differ in `turn`: the point between two rows
+    /// of requirements at which a block changes from one row's pulse time to the other's ([`Requirement::steps`]).
     fn mean_of_turns(&self, class: u32, row: u32, mut of: impl FnMut(u32) -> f64) -> f64 {
         let rows = [Some(&self.need), Some(&self.full), self.exact.as_ref()];
         let mut ends = rows.map(|rows| rows.map_or(0, |rows| rows.turn_at(class, row)));
@@ -260,14 +263,14 @@ impl Eraser {
         sum / 65_536.0
     }
 
-    /// The stress of the full pulses of a block of this turn that is worn like so many cycles of them.
+    /// The stress of an erase with full pulses, of a block whose wear is that of `row` cycles with full pulses.
     fn full_stress(&self, class: u32, turn: u32, row: u32) -> u64 {
         let steps = self.full.steps(class, turn, row);
         let exact = self.exact.as_ref().map_or(steps, |rows| rows.steps(class, turn, row));
         self.chip.full_stress(steps, exact)
     }
 
-    /// By what the rows are read.
+    /// The number of cycles at which the rows of requirements are looked up.
     fn row(&self, cycles: u32, wear: u32) -> u32 {
         match self.reading {
             Reading::Cycles => cycles,
@@ -275,7 +278,7 @@ impl Eraser {
         }
     }
 
-    /// What erases a block of this nature.
+    /// The pulse time that a block with these properties needs.
     fn needed(&self, nature: &Nature, known: &Known) -> Need {
         let row = self.row(known.cycles, known.wear);
         if known.full_voltage {
@@ -285,10 +288,11 @@ impl Eraser {
         self.need_of(nature.class, nature.turn, row, self.chip.expected_errors(known.wear))
     }
 
-    /// What erases the blocks of a class and a turn with these errors, in 1/16, by their rows. No scheme needs more
-    /// than full pulses, unless its own row says so: between rows of different cycles, and beyond the last, a
-    /// block might. The rows of a scheme that predicts lack what its erases may leave. Where a block may leave
-    /// nothing, it needs what it needs under a scheme that leaves nothing; otherwise it needs no more than there.
+    /// The pulse time that blocks of this class and `turn` need, when `errors` (in 1/16) are expected. It is limited to
+    /// the time of full pulses, unless a row of the scheme itself has more: interpolation between rows, or beyond the
+    /// last row, might otherwise exceed it. The rows of a scheme that predicts do not contain the steps that its erases
+    /// may leave out. A block that may leave none out needs as many steps as under the scheme [`EXACT`]; other blocks
+    /// need at most as many.
     fn need_of(&self, class: u32, turn: u32, row: u32, errors: u32) -> Need {
         let of = |rows: &Requirement| rows.steps(class, turn, row);
         let (steps, by_row, full) = (of(&self.need), self.need.by_row(class, row), of(&self.full));
@@ -306,14 +310,14 @@ impl Eraser {
         Need { steps, exact: steps }
     }
 
-    /// What a block needs that takes so many steps of full pulses.
+    /// The pulse time of a block whose verify passes after `steps` steps.
     fn with_exact(&self, steps: u32, class: u32, turn: u32, row: u32) -> Need {
         let exact = self.exact.as_ref().map_or(steps, |rows| rows.steps(class, turn, row).min(steps));
         Need { steps, exact }
     }
 
-    /// The plan for a typical block that has needed so many steps in its last erases too, without noise. Its
-    /// wear matters by the errors that are expected.
+    /// The plan for a typical block, without noise, whose earlier erases needed as many steps. The wear determines the
+    /// expected errors.
     fn steady_plan(&self, needed: Need, wear: u32) -> Plan {
         let nature = self.chip.typical(0);
         let new = Known { cycles: 0, wear, pulses: 0, shallow: true, left: 0, full_voltage: false };
@@ -322,7 +326,7 @@ impl Eraser {
         self.run(&nature, &then, needed, 0, false)
     }
 
-    /// The stress of a plan.
+    /// The stress that the pulses of a plan put on the block.
     pub fn stress(&self, plan: &Plan) -> u64 {
         let mut left = plan.needed;
         let of = |pulse: &Pulse| {
@@ -333,7 +337,7 @@ impl Eraser {
         plan.pulses().iter().map(of).sum()
     }
 
-    /// The wear of a block of this nature that the scheme has always erased.
+    /// The wear, after `cycles` cycles, of a block that only this scheme has erased.
     pub fn wear_after(&self, nature: &Nature, cycles: u32) -> u32 {
         let life = &self.life[nature.class as usize];
         let at = (cycles / EVERY).min(TABLED - 1) as usize;
@@ -342,7 +346,7 @@ impl Eraser {
         (u64::from(life[at]) + each * more / u64::from(EVERY)).min(u64::from(MOST_WEAR)) as u32
     }
 
-    /// What is known of a block that the scheme has always erased, without noise.
+    /// The state, after `cycles` cycles and without noise, of a block that only this scheme has erased.
     pub fn lived(&self, nature: &Nature, cycles: u32) -> Known {
         let wear = self.wear_after(nature, cycles);
         let new = Known { cycles, wear, pulses: 0, shallow: true, left: 0, full_voltage: false };
@@ -353,15 +357,16 @@ impl Eraser {
         Known { pulses: plan.count as u32, shallow: plan.shallow, left: plan.left, ..new }
     }
 
-    /// The pulses for a block.
+    /// Plan the pulses of the next erase of a block.
     pub fn plan(&self, nature: &Nature, known: &Known) -> Plan {
         let needed = self.needed(nature, known);
         let more = self.scheme.predicts() && self.chip.is_mispredicted(nature, known.cycles);
         self.run(nature, known, needed, u32::from(more), true)
     }
 
-    /// Apply pulses to a block that needs so many steps, and `hidden` more, until it is erased or the scheme
-    /// leaves it. The fail bits do not tell of hidden steps before a pulse that should be the last.
+    /// Apply pulses until the block is erased or the scheme stops. The block needs the steps of `needed` and `hidden`
+    /// further ones (a misprediction). The fail bits do not show the hidden steps until a pulse that was predicted to
+    /// be the last has been applied.
     fn run(&self, nature: &Nature, known: &Known, needed: Need, hidden: u32, noisy: bool) -> Plan {
         let (chip, scheme) = (&self.chip, &self.scheme);
         let block = BlockView {
@@ -383,7 +388,7 @@ impl Eraser {
         let (mut left, mut level, mut used) = (needed.steps + hidden, 0, 0);
         let mut hidden = hidden;
         let mut pulse = scheme.first(&block);
-        // Whether the pulse should be the last.
+        // Whether the present pulse is predicted to be the last.
         let mut last = false;
         loop {
             plan.pulses[plan.count] = pulse;
@@ -392,7 +397,7 @@ impl Eraser {
             used = if goes_on { used + pulse.steps } else { pulse.steps };
             level = pulse.level;
             plan.shallow &= level > 1 || used < chip.steps_per_level;
-            // The first pulse is not predicted.
+            // No verify precedes the first pulse, so that it is not predicted.
             if scheme.predicts() && plan.count > 1 {
                 plan.too_long += pulse.steps.saturating_sub(left);
             }
@@ -411,14 +416,14 @@ impl Eraser {
                 return plan;
             };
             plan.too_short += u32::from(last);
-            // A pulse that takes all of its level may be cut off by it.
+            // A pulse that fills the rest of its level may have been shortened to fit, so it is not taken as the last.
             let room = if verify.left == 0 { chip.steps_per_level } else { verify.left };
             last = scheme.predicts() && next.steps < room;
             pulse = next;
         }
     }
 
-    /// What a block is after an erase by this plan.
+    /// The state of a block after an erase by this plan.
     pub fn after(&self, nature: &Nature, known: &Known, plan: &Plan) -> Worn {
         let full = self.full_stress(nature.class, nature.turn, known.wear / CYCLE);
         let stress = u128::from(self.stress(plan)) * u128::from(CYCLE) / u128::from(full);
@@ -432,7 +437,7 @@ impl Eraser {
         }
     }
 
-    /// Note what an erase makes of the block at an index of a plane, and return its pulses.
+    /// Erase the block at an index of a plane: update its state, and return its pulses.
     fn erase(&self, blocks: &mut Blocks, plane: u32, index: u32) -> Plan {
         let (block, nature, known) = self.known(blocks, plane, index);
         let plan = self.plan(&nature, &known);
@@ -440,7 +445,7 @@ impl Eraser {
         plan
     }
 
-    /// What is known of the block at an index of a plane.
+    /// The block at an index of a plane, with its properties and its state.
     fn known(&self, blocks: &Blocks, plane: u32, index: u32) -> (BlockId, Nature, Known) {
         let block = blocks.id(plane, index);
         let nature = self.chip.nature(block);
@@ -458,26 +463,25 @@ impl Eraser {
         (block, nature, known)
     }
 
-    /// Program/erase cycles of the block at an index of a plane: those of its past, and what its erases since
-    /// stand for.
+    /// Program/erase cycles of the block at an index of a plane: those before the run, and for each erase since then as
+    /// many as it stands for.
     pub fn cycles(&self, blocks: &Blocks, plane: u32, index: u32) -> u32 {
         let past = blocks.past().cycles;
         let erases = blocks.cycles_at(blocks.place(plane, index)) - past;
         past.saturating_add(erases.saturating_mul(self.cycles_per_erase))
     }
 
-    /// Cycles that an erase stands for.
+    /// Program/erase cycles that one simulated erase stands for.
     pub fn cycles_per_erase(&self) -> u32 {
         self.cycles_per_erase
     }
 
-    /// Whether the last loop of an erase waits until its extent is opened.
+    /// Whether the last loop of an erase is deferred until the extent is opened.
     pub fn defers_last_loop(&self) -> bool {
         self.defers_last_loop
     }
 
-    /// Raw bit errors of a KiB, in 1/16, that the block at an index of a plane is expected to have at the
-    /// stated retention.
+    /// Expected raw bit errors per KiB, in 1/16, at the stated retention, of the block at an index of a plane.
     pub(super) fn errors(&self, blocks: &Blocks, plane: u32, index: u32) -> u32 {
         let (block, nature, known) = self.known(blocks, plane, index);
         let errors = u64::from(self.chip.errors(&nature, known.wear, known.left));
@@ -485,7 +489,7 @@ impl Eraser {
         u32::try_from(errors + more).unwrap_or(u32::MAX)
     }
 
-    /// The errors of a KiB, in 1/16, that the last erase of the block at an index of a plane has left.
+    /// Raw bit errors per KiB, in 1/16, that come from the incomplete last erase of the block at an index of a plane.
     pub(super) fn left_errors(&self, blocks: &Blocks, plane: u32, index: u32) -> u32 {
         let (_, nature, known) = self.known(blocks, plane, index);
         if known.left == 0 {
@@ -494,8 +498,8 @@ impl Eraser {
         self.chip.residual_errors(self.chip.fail_bits(&nature, known.left, None))
     }
 
-    /// Mean time of the erase of a block after so many cycles, ns, without a last loop that is deferred.
-    /// `others`: the time beside each pulse.
+    /// Mean erase time of a block after `cycles` cycles, ns. A deferred last loop is not included. `others` is the time
+    /// that each loop takes in addition to its pulse.
     pub fn mean_ns(&self, cycles: u32, others: u64) -> u64 {
         let (mut steps, mut pulses) = (0, 0);
         for class in 0..CLASSES {
@@ -511,18 +515,19 @@ impl Eraser {
 }
 
 impl<O> Flash<O> {
-    /// The scheme that chooses pulses, if one does.
+    /// The model of the erase scheme; `None` if erases use the configured loops.
     pub fn eraser(&self) -> Option<&Eraser> {
         self.fixed.eraser.as_ref()
     }
 
-    /// The wear of the block at an index of a plane, in parts of a cycle of full pulses (`CYCLE`). 0 if erases
-    /// take the configured loops.
+    /// The wear of the block at an index of a plane, in units of 1/`CYCLE` of a program/erase cycle with full pulses. 0
+    /// if erases use the configured loops.
     pub fn wear_of(&self, plane: u32, index: u32) -> u32 {
         self.fixed.eraser.as_ref().map_or(0, |eraser| eraser.known(&self.state.blocks, plane, index).2.wear)
     }
 
-    /// The loops of an erase that is about to enter the array, with those that joined it.
+    /// The loops of an erase that is about to enter the array, together with the erases that joined it. All take as
+    /// long as the slowest.
     #[cold]
     pub(super) fn loops_of(&self, head: u32) -> Loops {
         let page = self.state.ops[head].cmd.page;
@@ -548,13 +553,13 @@ impl<O> Flash<O> {
         slowest
     }
 
-    /// The loops of these pulses.
+    /// The loops that consist of these pulses and the configured other phases.
     fn loops_with(&self, eraser: &Eraser, pulses: &[Pulse]) -> Loops {
         let ns = |pulse: &Pulse| (u64::from(pulse.steps) * eraser.chip.step_ns) as u32;
         self.fixed.timing.loops.with_pulses(pulses.iter().map(ns))
     }
 
-    /// The plan of the plane that takes longest, of those of the erase that a command belongs to.
+    /// The plan of the slowest plane, among the planes that the command addresses.
     fn slowest_plan(&self, eraser: &Eraser, cmd: &FlashCommand) -> Plan {
         let plans = self.fixed.planes_of(cmd).map(|plane| {
             let (_, nature, known) = eraser.known(&self.state.blocks, plane, cmd.block);
@@ -563,13 +568,13 @@ impl<O> Flash<O> {
         plans.max_by_key(|plan| self.loops_with(eraser, plan.pulses()).total()).expect("an erase has a plane")
     }
 
-    /// Whether the erase that a command belongs to has loops before its last.
+    /// Whether the erase of this command has more than one loop.
     #[cold]
     pub fn has_earlier_loops(&self, cmd: &FlashCommand) -> bool {
         self.fixed.eraser.as_ref().is_some_and(|eraser| self.slowest_plan(eraser, cmd).count > 1)
     }
 
-    /// How long an erase is in the array if nothing interrupts it, with those that joined it, ns.
+    /// Time in the array, ns, of an erase and of those that joined it, if nothing interrupts it.
     #[cold]
     pub(super) fn erase_ns(&self, head: u32) -> u64 {
         let page = self.state.ops[head].cmd.page;
@@ -579,7 +584,7 @@ impl<O> Flash<O> {
         }
     }
 
-    /// Note that an erase has ended, with those that joined it. Operations of the same part join.
+    /// Note the end of an erase and of those that joined it. Only erases with the same `part` join.
     #[cold]
     pub(super) fn erase_ended(&mut self, head: u32) {
         if self.state.ops[head].cmd.part == ErasePart::AllButLast {
@@ -594,8 +599,7 @@ impl<O> Flash<O> {
         }
     }
 
-    /// Note that the erase of a block has ended, at an index of a plane. No scheme chooses the pulses of a block in SLC
-    /// mode.
+    /// Note the end of the erase of the block at an index of a plane. Blocks in SLC mode use the configured loops.
     fn block_erased(&mut self, plane: u32, index: u32, slc: bool) {
         let s = &mut self.state;
         if let Some(eraser) = self.fixed.eraser.as_ref().filter(|_| !slc) {
@@ -605,10 +609,11 @@ impl<O> Flash<O> {
         s.blocks.erased(s.blocks.place(plane, index));
     }
 
-    /// Note an erase without duration of the block at an index of a plane. The totals do not contain it.
+    /// Erase the block at an index of a plane without taking time. The totals do not count this erase.
     pub fn erase_at_once(&mut self, plane: u32, index: u32) {
         let s = &mut self.state;
-        // A block that no erase of a duration has touched, nor one at another voltage, is as its cycles say.
+        // The state of a block follows from its cycles unless an erase with a duration, or one at another voltage, has
+        // changed it.
         let block = s.blocks.id(plane, index);
         let touched = s.blocks.worn(block).is_some() || s.blocks.is_at_full_voltage(block);
         if let Some(eraser) = self.fixed.eraser.as_ref().filter(|_| touched) {

@@ -1,10 +1,10 @@
 //! The events of the flash, and the facts that they return to the controller.
 //!
-//! At equal times the units' events go first, then the channels', then the decoders'. The end of a
-//! transfer is one event of its channel: the die whose data are out begins its next operation, the
-//! channel goes to its next waiter, and the data are decoded if decoding takes no time. The event is
-//! set only if something waits for one of the three. A channel without that event is free from
-//! `Channel::busy_until` on, and the first operation that asks then gets it.
+//! At equal times the units' events go first, then the channels', then the decoders'. The end of a transfer is one
+//! event of its channel: the die whose data are out begins its next operation, the channel goes to its next waiter, and
+//! the data are decoded if decoding takes no time. The event is set only if something waits for one of these three. A
+//! channel without that event is free from `Channel::busy_until` on, and the first operation that asks for it then gets
+//! it.
 
 use super::account;
 use super::attempts::Attempts;
@@ -20,13 +20,13 @@ use crate::nand::OpKind;
 use crate::observer::Observer;
 use tailcut_units::{Cause, Occupant, Occupants, SimTime};
 
-/// The queue of channels whose transfer ends, as far as something waits for that.
+/// The queue of ends of transfers for which something waits.
 const CHANNELS: usize = 0;
 /// The queue of operations in the decoders.
 const DECODED: usize = 1;
-/// The queue of units with a program that nothing may interrupt.
+/// The queue of ends of programs that nothing may interrupt.
 const PROGRAMS: usize = 2;
-/// The first queue of units that sense: one for each type of page, as far as there are queues.
+/// The first queue of ends of senses: one for each page type, as far as there are queues.
 const READS: usize = 3;
 
 /// The result of an event, which the controller must handle.
@@ -34,17 +34,16 @@ const READS: usize = 3;
 pub enum Fact {
     /// Nothing for the controller.
     Nothing,
-    /// This read, and those that joined it, have their data in the page registers. The controller
-    /// calls [`Flash::bring_out`] for each, in this order. It opens no gate of their die before it has
-    /// called it for all.
+    /// The data of this read, and of those that joined it, are in the page registers. The controller calls
+    /// [`Flash::bring_out`] for each, in this order, and opens no gate of their die before it has done so for all.
     Sensed(OpId),
     /// This program, copyback or erase has ended, and so have those that joined it. The controller
     /// calls [`Flash::end`] for each, in this order.
     Ended(OpId),
     /// The data of this read are decoded.
     Decoded(OpId),
-    /// A transfer of this channel has ended, and it needs nothing else. Only where
-    /// [`super::Setup::tells_transfers`] is true, and there for each first transfer of a program.
+    /// A transfer of this channel has ended, which needs no other handling. Returned only if
+    /// [`super::Setup::tells_transfers`] is true, then for each first transfer of a program.
     Transferred(u32),
 }
 
@@ -87,8 +86,8 @@ impl<O: Observer> Flash<O> {
         &self.state.ops[id]
     }
 
-    /// Add to an operation's ledger what its host command waited for before the operation. Call
-    /// this after [`Flash::submit`], which clears the ledger.
+    /// Add the time that the host command has spent before an operation to the operation's ledger. Call this after
+    /// [`Flash::submit`], which clears the ledger.
     pub fn add_to_ledger(&mut self, OpId(id): OpId, ledger: &tailcut_units::Ledger) {
         self.state.ops[id].ledger.merge(ledger);
     }
@@ -105,14 +104,14 @@ impl<O: Observer> Flash<O> {
         SimTime(self.state.events.next_at())
     }
 
-    /// Set the end of a read in a unit's array.
+    /// Set the event at the end of a read in a unit's array.
     #[inline]
     pub(super) fn set_sensed(&mut self, unit: BusyUnit, OpId(id): OpId, page_type: usize, at: u64) {
         let queue = READS + page_type % (QUEUES - READS);
         self.state.events.push(queue, at, unit.0, id);
     }
 
-    /// Set the end of a program, copyback or erase in a unit's array.
+    /// Set the event at the end of a program, copyback or erase in a unit's array.
     #[inline]
     pub(super) fn set_ended(&mut self, unit: BusyUnit, kind: OpKind, may_be_interrupted: bool, at: u64) {
         if kind == OpKind::Program && !may_be_interrupted {
@@ -133,7 +132,7 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Release a unit at the end of the transfer of its data. Something waits for the unit.
+    /// Let the end of the transfer of its data release a unit, because something waits for the unit.
     #[inline]
     pub(super) fn await_out(&mut self, unit: BusyUnit) {
         let u = &mut self.state.units[unit.index()];
@@ -142,7 +141,7 @@ impl<O: Observer> Flash<O> {
         self.await_channel(channel);
     }
 
-    /// Set the end of an operation in the decoder of a channel.
+    /// Set the event at the end of an operation in the decoder of a channel.
     #[inline]
     pub(super) fn set_decoded(&mut self, channel: u32, op: u32, at: u64) {
         let slot = (self.state.units.len() + self.state.channels.len()) as u32 + channel;
@@ -190,13 +189,13 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// The transfer of a channel has ended.
+    /// Handle the end of a transfer on a channel.
     #[inline]
     fn transfer_ended(&mut self, number: u32) -> Fact {
         let s = &mut self.state;
         let channel = &mut s.channels[number as usize];
         let (out, decoded) = (channel.out, std::mem::replace(&mut channel.decoded, NONE));
-        // As long as operations wait, no other gets the channel.
+        // While operations wait, no other operation gets the channel.
         let waiters = channel.has_waiters();
         channel.awaited = waiters;
         if out != NONE && s.units[out as usize].awaited {
@@ -212,7 +211,7 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// The data of a read are decoded.
+    /// Handle the end of the decoding of a read.
     #[inline]
     fn decoded(&mut self, op: u32) -> Fact {
         if self.fixed.senses.is_some() {
@@ -231,7 +230,7 @@ impl<O: Observer> Flash<O> {
         Fact::Decoded(OpId(op))
     }
 
-    /// The read in the array of a unit has ended.
+    /// Handle the end of a sense in the array of a unit.
     #[inline]
     fn sensed(&mut self, unit: BusyUnit, OpId(id): OpId) -> Fact {
         if self.fixed.plane_reads {
@@ -250,8 +249,8 @@ impl<O: Observer> Flash<O> {
         Fact::Sensed(OpId(id))
     }
 
-    /// Handle the timer of a unit: a program that may be interrupted, a step of a copyback, an
-    /// erase, or a step of a suspension has ended.
+    /// Handle the timer of a unit: the end of a program that may be interrupted, of a step of a copyback, of an erase,
+    /// or of a step of a suspension.
     fn unit_timer(&mut self, unit: BusyUnit) -> Fact {
         let s = &mut self.state;
         s.events.clear(unit.index());
@@ -311,7 +310,7 @@ impl<O: Observer> Flash<O> {
         Fact::Ended(OpId(id))
     }
 
-    /// Charge an ended operation that was suspended with the rest of its time as suspension.
+    /// Charge the rest of the time of an ended operation that was suspended to suspension.
     #[cold]
     fn charge_suspended(&mut self, id: u32) {
         let s = &mut self.state;

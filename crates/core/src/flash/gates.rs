@@ -1,5 +1,5 @@
-//! The gates of units: collections that close them to host operations, and other states that the
-//! controller sets.
+//! The gates of busy units: collections close them to host operations, and the controller sets other states on which
+//! the schedule depends.
 
 use super::state::Flash;
 use super::unit::Phase;
@@ -8,7 +8,7 @@ use crate::observer::{Closing, Observer};
 use tailcut_units::{Occupant, SimTime};
 
 impl<O: Observer> Flash<O> {
-    /// Close a unit to host operations for one more collection, which erases or moves data.
+    /// Count one more collection that closes a unit to host operations. `erases`: it is erasing, and not moving data.
     pub fn close(&mut self, unit: BusyUnit, erases: bool) {
         let gates = &mut self.state.units[unit.index()].gates;
         gates.closed += 1;
@@ -16,7 +16,7 @@ impl<O: Observer> Flash<O> {
         self.gates_changed(unit, Closing::Closes(erases));
     }
 
-    /// Open a unit for one collection that closed it, and that erased or moved data.
+    /// Count one collection fewer that closes a unit to host operations. `erases`: it was erasing, and not moving data.
     pub fn open(&mut self, unit: BusyUnit, erases: bool) {
         let gates = &mut self.state.units[unit.index()].gates;
         gates.closed -= 1;
@@ -34,8 +34,7 @@ impl<O: Observer> Flash<O> {
         self.serve_waiting(unit);
     }
 
-    /// Do for the operations that wait at a unit what is done for operations that arrive: its gates
-    /// may have opened.
+    /// Treat the waiting operations of a unit like arrivals, because its gates may have opened.
     fn serve_waiting(&mut self, unit: BusyUnit) {
         match self.state.units[unit.index()].phase {
             Phase::Idle => self.dispatch(unit),
@@ -60,7 +59,7 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Note that a collection that closes a unit changes from moving data to erasing.
+    /// Note that a collection that closes a unit proceeds from moving data to erasing.
     pub fn close_to_erase(&mut self, unit: BusyUnit) {
         let now = self.state.now;
         self.observer.closing(unit, SimTime(now), Closing::Erases);
@@ -71,14 +70,14 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Close a unit to host programs for one more collection.
+    /// Count one more collection that closes a unit to host programs.
     pub fn close_to_programs(&mut self, unit: BusyUnit) {
         self.state.units[unit.index()].gates.programs_closed += 1;
         self.begin_beside(unit);
         self.fill_cache(unit);
     }
 
-    /// Open a unit to host programs for one collection that closed it.
+    /// Count one collection fewer that closes a unit to host programs.
     pub fn open_to_programs(&mut self, unit: BusyUnit) {
         let gates = &mut self.state.units[unit.index()].gates;
         gates.programs_closed -= 1;
@@ -93,8 +92,8 @@ impl<O: Observer> Flash<O> {
         self.state.units[unit.index()].gates.closed > 0
     }
 
-    /// Count a collection of a unit that changes: whether it is under way, and whether it moves data. The
-    /// schedule may hold back operations for it.
+    /// Note a change in the state of a collection at a unit: whether it is under way, and whether it is moving data.
+    /// The schedule may hold back operations for it.
     pub fn collection_changes(&mut self, unit: BusyUnit, before: [bool; 2], now: [bool; 2]) {
         let gates = &mut self.state.units[unit.index()].gates;
         gates.collecting = gates.collecting + u16::from(now[0]) - u16::from(before[0]);
@@ -104,8 +103,7 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Count one more lane (or one fewer) of this unit that is short of space. The schedule policy
-    /// uses this.
+    /// Count one more (or one fewer) lane of this unit that is short of space. The schedule policy uses this.
     pub fn set_urgent(&mut self, unit: BusyUnit, urgent: bool) {
         let n = &mut self.state.units[unit.index()].gates.urgent;
         *n = if urgent { *n + 1 } else { *n - 1 };

@@ -1,8 +1,8 @@
-//! Joining: operations that are queued at one die, of one kind and for the same page index on
-//! different planes, run as one multi-plane operation.
+//! Joining: operations of one kind that are queued at one die, for the same page index on different planes, run as one
+//! multi-plane operation.
 //!
-//! Reads that were sensed together wait for the channel one by one. Programs transfer their data
-//! one after the other and end together. Erases end together too.
+//! Joined reads are sensed together and transfer their data one by one. Joined programs transfer their data one after
+//! the other and end together. Joined erases end together too.
 
 use super::op::Op;
 use super::queues::Queues;
@@ -13,7 +13,7 @@ use crate::nand::OpKind;
 use crate::observer::{Observer, QueueStep};
 use tailcut_units::{Cause, Occupant, Occupants};
 
-/// Which operations join. It is constant for the drive's life.
+/// The operations that may join. This never changes in a drive.
 #[derive(Clone, Copy, Debug)]
 pub struct Joins {
     /// The kinds whose operations join.
@@ -29,9 +29,9 @@ impl Joins {
         self.kinds.has(kind)
     }
 
-    /// Whether operations of this kind are queued by plane, and wait for the end of the event that
-    /// submits them, so that others of the same event may join. A host read begins at once, and
-    /// joins from any place in the queue.
+    /// Whether operations of this kind are queued by plane and begin only at the end of the event that submits them, so
+    /// that others of the same event may join. A host read begins at once, and queued host reads join from any position
+    /// in the queue.
     #[inline]
     pub(super) fn gathers(&self, kind: Occupant) -> bool {
         kind != Occupant::UserRead && self.has(kind)

@@ -1,4 +1,4 @@
-//! Queries of the controller about busy units and channels.
+//! Answers to questions of the controller about busy units and channels.
 
 use super::account::{Held, charge_occupants};
 use super::op::OpId;
@@ -24,8 +24,8 @@ impl<O: Observer> Flash<O> {
         self.state.units[unit.index()].load
     }
 
-    /// Whether a host operation uses the channel of these units, or will: all but the programs whose data are in
-    /// their page registers.
+    /// Whether a host operation uses the channel of these units, or is going to. Programs whose data are in their page
+    /// registers do not count.
     pub fn host_needs_channel(&self, units: Range<BusyUnit>) -> bool {
         let s = &self.state;
         let channel = &s.channels[s.units[units.start.index()].channel as usize];
@@ -33,7 +33,7 @@ impl<O: Observer> Flash<O> {
             || BusyUnit::each(units).any(|u| self.host_load(u).ops > self.programs_in_array(u))
     }
 
-    /// Host programs in the array of a unit, or loaded: none, one, or those that were joined.
+    /// Number of host programs in the array or in the page registers of a unit: none, one, or those that were joined.
     fn programs_in_array(&self, unit: BusyUnit) -> u32 {
         let s = &self.state;
         let u = &s.units[unit.index()];
@@ -81,19 +81,19 @@ impl<O: Observer> Flash<O> {
         charge_occupants(to, seen, &held);
     }
 
-    /// The operation that holds a unit. Where reads run on planes of a die independently, the first of them.
+    /// The operation that holds a unit. If planes read independently, the first of the reads.
     pub fn holder(&self, unit: BusyUnit) -> Option<OpId> {
         OpId::of_link(self.state.units[unit.index()].holder)
     }
 
-    /// Remaining time of the operation in a unit's array; `None` if none executes there. Where reads run on planes
-    /// of a die independently, of the one that ends last.
+    /// Remaining time of the operation in a unit's array; `None` if there is none. If planes read independently, that
+    /// of the read that ends last.
     pub fn array_left(&self, unit: BusyUnit) -> Option<Span> {
         self.in_array(unit, u32::MAX).map(|(_, left)| left)
     }
 
-    /// The operation in the array of a unit that keeps these planes, a mask, in use, and its remaining time. An
-    /// operation keeps all planes of its die, but where reads run independently, a read keeps its own.
+    /// The operation in the array of a unit that occupies any of these planes (a mask), and its remaining time. An
+    /// operation occupies all planes of its die; if planes read independently, a read occupies only its own.
     pub fn in_array(&self, unit: BusyUnit, planes: u32) -> Option<(OpId, Span)> {
         let s = &self.state;
         let u = &s.units[unit.index()];
@@ -109,14 +109,15 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Whether the host reads queued at a unit stay there, whatever is submitted before the next event.
+    /// Whether the host reads queued at a unit stay queued until the next event, regardless of what is submitted before
+    /// it.
     pub fn keeps_reads(&self, unit: BusyUnit) -> bool {
         let u = &self.state.units[unit.index()];
         u.phase != Phase::Reading || u.gates.closed > 0
     }
 
-    /// How long the operation in a unit's array would keep the unit from an arriving operation of
-    /// this kind that may interrupt it; `None` if it would not be stopped for that operation.
+    /// Time that an arriving operation of this kind would wait until the operation in a unit's array is interrupted;
+    /// `None` if it would not be interrupted.
     pub fn gives_way_in(&self, unit: BusyUnit, kind: Occupant) -> Option<Span> {
         let gives_way = self.state.units[unit.index()].interrupters.has(kind);
         if gives_way { self.interrupted_in(unit).map(Span) } else { None }

@@ -1,5 +1,5 @@
-//! All dies, channels and decoders of a drive, and the operations there: which run, in which order,
-//! and when.
+//! All dies, channels and decoders of a drive, with their operations. The flash decides which operations run, in which
+//! order, and when.
 //!
 //! The controller above ([`crate::device`]) reserves an operation ([`Flash::order`]), submits it
 //! ([`Flash::submit`]), fires the timers that are due ([`Flash::fire`]) and handles the facts that

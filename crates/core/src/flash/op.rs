@@ -31,18 +31,18 @@ impl OpId {
     }
 }
 
-/// What the controller does an operation for. Only the controller knows what the numbers mean: the flash carries them.
+/// The purpose of an operation. Only the controller knows the meaning of the numbers; the flash carries them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
     /// A part of the controller.
     pub part: u32,
-    /// A piece of its work.
+    /// A piece of work of that part.
     pub id: u32,
 }
 
-/// Define what a layer does flash operations for: an enum, each kind with the number of a piece of work (`Kind(id)`)
-/// or without one, and its conversions to and from [`Owner`]. The place of a kind in the list is the part of its
-/// owners, which snapshots have: new kinds are last.
+/// Define the purposes of a controller's operations: an enum whose kinds have the number of a piece of work
+/// (`Kind(id)`) or none, with conversions to and from [`Owner`]. The position of a kind in the list is the `part` of
+/// its owners. Snapshots contain it, so new kinds go last.
 macro_rules! owners {
     (@number $id:ident) => { u32 };
     (@id $id:ident) => { $id };
@@ -88,14 +88,15 @@ macro_rules! owners {
 }
 pub(crate) use owners;
 
-/// Which units of its row an operation is for, or where a copyback copies to.
+/// The units of its row that an operation is for, or the destination of a copyback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Target {
-    /// The row on all planes addressed. Reads: what a host command asks for, which the flash need not know.
+    /// The whole row on all planes addressed. For host reads: the units that the command asks for, which the flash need
+    /// not know.
     Row,
-    /// Reads of chosen units: a mask of the units from the command's `ppa` on.
+    /// Reads of selected units: a mask of the units from the command's `ppa` on.
     Units(u64),
-    /// Copybacks: what is programmed.
+    /// Copybacks: the row that is programmed.
     Copy(CopyTo),
 }
 
@@ -106,7 +107,7 @@ pub struct CopyTo {
     pub ppa: Ppa,
     /// The page.
     pub page: u32,
-    /// The index of the block, if that of the command is needed.
+    /// The index of the block, under the same conditions as in the command.
     pub block: u32,
 }
 
@@ -117,11 +118,11 @@ pub struct FlashCommand {
     pub kind: OpKind,
     /// On whose behalf the operation runs.
     pub occupant: Occupant,
-    /// Erases: which loops it makes. Only erases whose pulses a scheme chooses have parts.
+    /// Erases: the loops that it executes. Only erases whose pulses a scheme chooses have parts.
     pub part: ErasePart,
-    /// What the controller does it for.
+    /// The purpose of the operation.
     pub owner: Owner,
-    /// The write unit that it programs or reads for, or `NONE`, for observers.
+    /// For observers: the write unit for which it programs or reads, or `NONE`.
     pub write_unit: u32,
     /// The busy unit: a die, or a plane if planes work independently.
     pub unit: BusyUnit,
@@ -139,7 +140,7 @@ pub struct FlashCommand {
     pub extent: u32,
     /// First physical unit of the row that is read or programmed, or of the part that is read.
     pub ppa: Ppa,
-    /// The units that it is for, or where it copies to.
+    /// The units that it is for, or the destination of a copyback.
     pub target: Target,
     /// Reads for a host command: bytes for the host; 0 if the read serves a reconstruction alone.
     pub bytes: u32,
@@ -153,7 +154,7 @@ pub struct FlashCommand {
 }
 
 impl FlashCommand {
-    /// A command for no host command and no row, to be filled in.
+    /// A blank command, to be filled in.
     pub const BLANK: FlashCommand = FlashCommand {
         kind: OpKind::Read,
         occupant: Occupant::UserRead,
@@ -174,14 +175,14 @@ impl FlashCommand {
         serial: u64::MAX,
     };
 
-    /// Mask of the units that a read has chosen, from `ppa` on.
+    /// The mask of the units that a read has selected, from `ppa` on.
     #[inline]
     pub fn units(&self) -> u64 {
         let Target::Units(mask) = self.target else { panic!("{:?} has no units", self.kind) };
         mask
     }
 
-    /// The mask of the units that a read has chosen, to change it.
+    /// The mask of the units that a read has selected, for changes.
     #[inline]
     pub fn units_mut(&mut self) -> &mut u64 {
         let Target::Units(mask) = &mut self.target else { panic!("{:?} has no units", self.kind) };
@@ -199,7 +200,7 @@ impl FlashCommand {
         }
     }
 
-    /// What a copyback programs.
+    /// The row that a copyback programs.
     #[inline]
     pub fn copy_to(&self) -> CopyTo {
         let Target::Copy(to) = self.target else { panic!("{:?} copies nothing", self.kind) };
@@ -209,8 +210,8 @@ impl FlashCommand {
     /// Number of planes addressed.
     #[inline]
     pub(super) fn plane_count(&self) -> u32 {
-        // Most operations have one. Without an instruction for it, counting bits takes longer. (A compiler that sees a
-        // test for a power of two counts bits in either case.)
+        // Most operations address one plane. Counting bits takes longer if the processor has no instruction for it. (A
+        // compiler that recognises a test for a power of two counts bits in either case.)
         if self.has_one_plane() { 1 } else { self.planes.count_ones() }
     }
 
@@ -239,10 +240,11 @@ pub struct Op {
     pub second: bool,
     /// Whether this read was sensed together with another and its data are still to be transferred.
     pub(super) along: bool,
-    /// The operations behind and before this one in the same queue.
+    /// The next operation in the same queue.
     pub(super) next: u32,
+    /// The previous operation in the same queue.
     pub(super) prev: u32,
-    /// The next queued host read that may have the same page.
+    /// The next queued host read that may have the same page index.
     pub(super) alike: u32,
     /// Next of the operations that joined.
     pub(super) joined: u32,
@@ -250,17 +252,16 @@ pub struct Op {
     pub(super) arrived: u64,
     /// When it was queued at its die.
     pub entered: u64,
-    /// When the channel was granted for its last command; later by what it then waited for an array program, if it was
-    /// loaded beside one.
+    /// When the channel was granted for its last command. For a cached program, the later wait for the program in the
+    /// array is added.
     pub started: u64,
-    /// Copy of the die's account, and later of the channel's, from when the operation began to
-    /// wait.
+    /// Copy of the die's account (later of the channel's), taken when the operation began to wait.
     pub(super) seen: [u64; SLOTS],
     /// Latency by cause.
     pub ledger: Ledger,
-    /// The planes of the die whose page could not be read, as a mask, once they are sensed.
+    /// The planes of the die whose pages could not be read, as a mask; valid after the sense.
     pub unread: u32,
-    /// The planes of the die on which the program or erase has failed, as a mask, once it has ended.
+    /// The planes of the die on which the program or erase has failed, as a mask; valid after its end.
     pub failed: u32,
 }
 

@@ -1,10 +1,12 @@
-//! Reads of pages with raw bit errors that are plain: whatever is drawn for their codewords, all decode after the
-//! first sense, and none is predicted to fail.
+//! Plain reads: reads of pages with so few raw bit errors that, whatever errors are drawn for their codewords, all
+//! codewords decode after the first sense and no page is predicted to fail.
 //!
-//! Most reads of most drives are plain. The rate of a page tells it. Blocks that are read on several planes, more than
-//! once, remember for some time which of their pages have plain reads. What is left to be drawn is how long the decoding
-//! of the last codeword takes. The other codewords are decoded before the next ones arrive; if this is not certain, their
-//! iterations are drawn too. All draws are those that [`super::senses`] makes.
+//! Most reads of most drives are plain, and this file plans them faster than [`super::senses`] does. A read is plain if
+//! the error rates of its pages are below a limit. A block that multi-plane reads have addressed more than once
+//! remembers for some time which of its pages are below the limit. For a plain read only the decoding time of the last
+//! codeword is drawn, because each other codeword is decoded before the next one arrives. If that is not certain, the
+//! iterations of all codewords are drawn. The draws are the same as in [`super::senses`], so that the results do not
+//! depend on the path.
 
 use super::attempts::Plain;
 use super::op::{FlashCommand, OpId};
@@ -15,33 +17,33 @@ use crate::nand::blocks::{Found, SideBySide};
 use crate::nand::errors::draw::{FIRST_SENSE, PageFactor};
 use crate::observer::Observer;
 
-/// What is known of plain reads holds for this time, ns.
+/// How long the table of plain reads stays valid, ns.
 const AHEAD: u64 = 1 << 40;
-/// A block with more reads is not plain, so that their number has room to grow.
+/// Blocks with more reads than this have no plain reads, so that the counter cannot overflow.
 const MOST_READS: u32 = 1 << 31;
 
-/// The rate of pages in SLC mode, and the draw of their iterations.
+/// Error rate of pages in SLC mode, and the draw for their iterations.
 const FREE_OF_ERRORS: (u64, u64) = (0, 0);
 
-/// A block of which nothing is known is looked at when its number of reads is odd. So a block that is read once is, as
-/// a rule, not looked at.
+/// A block without an entry is examined only when its number of reads is odd, so that a block that is read once usually
+/// costs nothing.
 const LOOK_EVERY: u32 = 2;
 
 impl Senses {
-    /// The rate of the first sense of a page with V_REF at its default, and the draw of its iterations. `rates` are
+    /// The error rate of a page's first sense with V_REF at its default, and the draw for its iterations. `rates` are
     /// those of its block.
     #[inline(always)]
     fn first_sense(&self, rates: [u64; 2], found: &Found, page: u32) -> (u64, u64) {
         self.errors.undisturbed(rates, found, page, FIRST_SENSE)
     }
 
-    /// Whether reads of a page of a block, which has this rate at the first sense, are plain.
+    /// Whether reads of a page are plain. `rate` is the error rate of its first sense.
     #[inline(always)]
     fn is_plain(&self, block: &FoundBlock, rate: u64) -> bool {
         rate < self.plain_below && may_be_plain(block)
     }
 
-    /// The pages of a block whose reads are plain now and as long as it is not older than `oldest` says.
+    /// The pages of a block whose reads are plain until its data have the age of `oldest`.
     fn plain_pages(&self, block: &FoundBlock, oldest: &Found) -> PageFactor {
         if may_be_plain(block) {
             self.errors.largest_bound(oldest, self.plain_below)
@@ -51,14 +53,14 @@ impl Senses {
     }
 }
 
-/// Whether the rates of a block's pages tell which of their reads are plain.
+/// Whether the error rates of a block's pages decide which reads are plain.
 #[inline(always)]
 fn may_be_plain(block: &FoundBlock) -> bool {
     block.found.reads < MOST_READS && !block.has_erase_errors()
 }
 
 impl FlashState {
-    /// Plan the senses of a plain read of so many pages. The last of them has this rate and draw.
+    /// Plan the senses of a plain read of `pages` pages. `rate` and `draw` are those of the last page.
     #[inline(always)]
     fn plan_plain(
         &mut self,
@@ -82,7 +84,8 @@ impl FlashState {
 }
 
 impl<O> Flash<O> {
-    /// Whether nothing is to be judged of a read: it is plain, no other was sensed with it, and none may fail.
+    /// Whether a read needs no check at its end: it is plain, was not joined with others, and reads cannot fail on this
+    /// drive.
     #[inline]
     pub(super) fn is_plain(&self, id: u32) -> bool {
         let s = &self.state;
@@ -91,8 +94,8 @@ impl<O> Flash<O> {
 }
 
 impl<O: Observer> Flash<O> {
-    /// Plan the senses of a read if it is plain, and count its reads unless they may fail. Returns false, and has
-    /// planned nothing, if it is not plain.
+    /// Plan the senses of a read if it is plain, and count the read of its blocks unless reads may fail. Returns false
+    /// without any change if the read is not plain.
     #[inline]
     pub(super) fn plan_plainly(&mut self, id: u32) -> bool {
         let s = &self.state;
@@ -103,7 +106,7 @@ impl<O: Observer> Flash<O> {
         may_be && if s.ops[id].cmd.has_one_plane() { self.plan_if_plain(id) } else { self.plan_if_known(id) }
     }
 
-    /// [`Flash::plan_plainly`] of a read of pages in SLC mode: they have no raw bit errors to speak of.
+    /// [`Flash::plan_plainly`] for pages in SLC mode, whose raw bit errors are neglected.
     #[cold]
     fn plan_in_slc_mode(&mut self, OpId(id): OpId) -> bool {
         let counted = !self.reads_may_fail();
@@ -118,7 +121,7 @@ impl<O: Observer> Flash<O> {
         true
     }
 
-    /// [`Flash::plan_plainly`] of a read of several planes.
+    /// [`Flash::plan_plainly`] for a multi-plane read.
     #[inline(never)]
     fn plan_if_known(&mut self, id: u32) -> bool {
         let counted = !self.reads_may_fail();
@@ -130,18 +133,18 @@ impl<O: Observer> Flash<O> {
             return self.look_at_all_but_last(id) && self.plan_if_plain(id);
         }
         let plane = blocks.first + blocks.planes.ilog2();
-        // Before this read. The number of reads is far from its largest.
+        // The state before this read. The counter of reads has not reached its maximum.
         let found = s.blocks.finds(plane, blocks.index, s.now);
         let found = Found { reads: found.reads - u32::from(counted), ..found };
         let sense = senses.first_sense(s.sensing.rates(senses, plane, &found), &found, page);
-        // Counting bits takes longer.
+        // The comparison is faster than counting bits.
         let pages = if blocks.planes == fixed.all_planes { fixed.planes } else { blocks.planes.count_ones() };
         s.plan_plain(senses, (id, pages), sense, counted);
         debug_assert!(self.has_plain_pages(id));
         true
     }
 
-    /// Whether all pages of a read are plain, whose reads are counted.
+    /// Whether all pages of a read whose reads are counted already are plain (for a `debug_assert`).
     fn has_plain_pages(&mut self, id: u32) -> bool {
         let FlashCommand { page, block, .. } = self.state.ops[id].cmd;
         self.fixed.planes_of(&self.state.ops[id].cmd).all(|plane| {
@@ -151,7 +154,7 @@ impl<O: Observer> Flash<O> {
         })
     }
 
-    /// [`Flash::plan_plainly`] of a read all of whose pages but the last one have plain reads.
+    /// [`Flash::plan_plainly`] for a read whose pages are known to be plain, except for the last page.
     #[inline(never)]
     fn plan_if_plain(&mut self, id: u32) -> bool {
         let counted = !self.reads_may_fail();
@@ -171,8 +174,7 @@ impl<O: Observer> Flash<O> {
         plain
     }
 
-    /// Whether all pages but the last one have plain reads, of a read of several planes of which it is not known. Looks
-    /// at blocks of which nothing is known.
+    /// Whether all pages of a multi-plane read, except for the last, are plain. Examines blocks without an entry.
     #[inline(never)]
     fn look_at_all_but_last(&mut self, id: u32) -> bool {
         let cmd = &self.state.ops[id].cmd;
@@ -190,14 +192,15 @@ impl<O: Observer> Flash<O> {
             }
             let senses = self.senses();
             if block.rates[0] + block.rates[1] >= senses.plain_below {
-                // The mean page is not plain. To plan the read as any other costs less than to look on.
+                // The mean page of this block is not plain. Planning the read in the general way costs less than a
+                // further search.
                 return false;
             }
             plane == last || senses.is_plain(&block, senses.first_sense(block.rates, &block.found, page).0)
         })
     }
 
-    /// Find out which pages of the block at an index of a plane have plain reads.
+    /// Find out which pages of the block at an index of a plane have plain reads, and note it.
     fn look_at(&mut self, plane: u32, index: u32, block: &FoundBlock) {
         let ahead = self.state.blocks.plain_until() - self.state.now;
         let age = block.found.age.saturating_add(ahead);
@@ -205,7 +208,7 @@ impl<O: Observer> Flash<O> {
         self.state.blocks.set_plain(plane, index, most);
     }
 
-    /// Draw the iterations of all codewords of a plain read, whose sense began when it was started.
+    /// Draw the iterations of all codewords of a plain read.
     #[cold]
     pub(super) fn draw_iterations(&mut self, id: u32) {
         let Flash { fixed, state: s, .. } = self;
@@ -215,7 +218,7 @@ impl<O: Observer> Flash<O> {
         let iterations = &mut s.sensing.iterations[first..first + cmd.codewords as usize];
         for (i, plane) in (0..).zip(fixed.planes_of(cmd)) {
             let found = s.blocks.finds(plane, cmd.block, started);
-            // Its own read is counted by now; no other reads a plane that it holds.
+            // The block has counted this read already. No other read can have used the plane meanwhile.
             let found = Found { reads: found.reads - 1, ..found };
             let (rate, draw) = match fixed.timing.is_slc(cmd.page) {
                 true => FREE_OF_ERRORS,

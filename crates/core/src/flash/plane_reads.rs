@@ -1,12 +1,13 @@
-//! Reads that run side by side on different planes of a die (`geometry.plane_reads = "independent"`).
+//! Independent plane reads (`geometry.plane_reads = "independent"`): reads run side by side on different planes of a
+//! die.
 //!
-//! Each read has the planes that it addresses, from its grant until its data are out. The die is released when the
-//! last of them has left. A queued read begins beside others when the schedule would serve it now: all that the
-//! schedule would serve before it are reads too, which wait for planes in use, and none of these needs a plane of it.
-//! So no read overtakes a program, an erase or a copyback that goes before it, and a read of several planes is not
-//! kept waiting by later reads of some of them.
+//! A read holds the planes that it addresses from its grant until its data are transferred. The die is released when
+//! its last read has left. A queued read begins beside others if the schedule would serve it now. This means that all
+//! operations that the schedule would serve before it are reads that wait for planes in use, and that none of these
+//! needs one of its planes. So no read overtakes a program, an erase or a copyback that the schedule puts first, and a
+//! multi-plane read is not delayed by later reads of some of its planes.
 //!
-//! The account of the die counts to the read that got its planes first among those that still have them.
+//! The time of the die is charged to the read that got its planes first, among those that still hold them.
 
 use super::account;
 use super::op::{Op, OpId};
@@ -20,23 +21,23 @@ use crate::policy::schedule::{QueueView, SchedulePolicy};
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Occupant, Occupants};
 
-/// Where a read is that has its planes.
+/// The stage of a read that holds its planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Stage {
     /// It waits for the channel, with its command or its data.
     Channel,
     /// Its command is being sent, or it is in the array.
     Array,
-    /// Its data go out.
+    /// Its data are being transferred out.
     Out,
 }
 
-/// A read that has its planes.
+/// A read that holds its planes.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct PlaneRead {
     /// The read, or `NONE`.
     pub op: u32,
-    /// Its planes in its die, as a mask. (When its data are decoded, its command may be for others.)
+    /// The planes that it holds, as a mask. (The command may address other planes when the data have been decoded.)
     pub planes: u32,
     pub stage: Stage,
     /// Whether a collection has delayed it.
@@ -52,10 +53,10 @@ impl PlaneRead {
         PlaneRead { op: NONE, planes: 0, stage: Stage::Channel, met_collection: false, until: 0, granted: 0 };
 }
 
-/// The reads that have their planes, by the first of these planes.
+/// The reads that hold planes, indexed by the first plane of each.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct PlaneReads {
-    /// By plane of the drive. Empty if reads on different planes are not independent.
+    /// By plane of the drive. Empty if planes do not read independently.
     reads: Vec<PlaneRead>,
     /// Planes of a die.
     planes: u32,
@@ -64,18 +65,19 @@ pub(super) struct PlaneReads {
 }
 
 impl PlaneReads {
-    /// No read, on so many planes of all dies (0: reads are not independent), and of each.
+    /// Create the state without reads, for `all` planes of the drive (0 if planes do not read independently) and
+    /// `planes` planes of a die.
     pub fn new(all: u32, planes: u32) -> PlaneReads {
         PlaneReads { reads: vec![PlaneRead::NONE; all as usize], planes, granted: 0 }
     }
 
-    /// The read of a die whose first plane is the first of these, a mask.
+    /// The read of a die whose first plane is the first one of this mask.
     #[inline]
     pub fn of(&mut self, unit: BusyUnit, planes: u32) -> &mut PlaneRead {
         &mut self.reads[(unit.0 * self.planes + planes.trailing_zeros()) as usize]
     }
 
-    /// The reads of a die, of which these planes, a mask, are in use, by their first plane.
+    /// The reads of a die in order of their first plane. `in_use` is the mask of planes in use.
     pub fn each(&self, unit: BusyUnit, in_use: u32) -> impl Iterator<Item = &PlaneRead> {
         let first = unit.0 * self.planes;
         bits(in_use).map(move |plane| &self.reads[(first + plane) as usize]).filter(|read| read.op != NONE)
@@ -83,7 +85,7 @@ impl PlaneReads {
 }
 
 impl<O: Observer> Flash<O> {
-    /// Give a read its planes on an idle die, and begin those that may go beside it.
+    /// Give a read its planes on an idle die, and begin other reads that may run beside it.
     #[cold]
     #[inline(never)]
     pub(super) fn grant_first_planes(&mut self, OpId(id): OpId) {
@@ -116,7 +118,7 @@ impl<O: Observer> Flash<O> {
         self.request_channel(id);
     }
 
-    /// The sense of a read has ended. Its planes keep the data until they are transferred.
+    /// Handle the end of a read's sense. Its planes keep the data until these are transferred.
     #[inline]
     pub(super) fn plane_sensed(&mut self, OpId(id): OpId) {
         let s = &mut self.state;
@@ -124,7 +126,7 @@ impl<O: Observer> Flash<O> {
         s.plane_reads.of(cmd.unit, cmd.planes).stage = Stage::Channel;
     }
 
-    /// Release the planes of a die whose data are out, and the die if no read has planes of it any more.
+    /// Release the planes of a die whose data have been transferred, and the die itself if no read holds planes of it.
     pub(super) fn release_planes(&mut self, unit: BusyUnit) {
         let s = &mut self.state;
         let u = &mut s.units[unit.index()];
@@ -143,7 +145,7 @@ impl<O: Observer> Flash<O> {
         self.begin_beside(unit);
     }
 
-    /// Count the time of a die to the next of its reads, if the one that has left was the first.
+    /// Charge the time of a die to its next read, if the read that has left was the first.
     fn has_left(&mut self, unit: BusyUnit, op: u32) {
         let s = &mut self.state;
         let u = &mut s.units[unit.index()];
@@ -155,9 +157,9 @@ impl<O: Observer> Flash<O> {
         u.account.count_to(account::of(s.ops[u.holder].cmd.occupant), s.now);
     }
 
-    /// An operation is queued at a die whose planes reads have. A read begins beside them, or takes the planes of one
-    /// that goes after it on the channel and still waits there with its command. Another operation that is queued by
-    /// page may stand before one of its kind that held reads back.
+    /// Handle the arrival of an operation at a die on which reads hold planes. A read may begin beside them. It may
+    /// also take the planes of a read that comes after it on the channel and still waits there with its command.
+    /// Another operation that is queued by page may come before one of its kind that has held reads back.
     pub(super) fn arrives_beside(&mut self, unit: BusyUnit, OpId(id): OpId) {
         let s = &self.state;
         let (u, cmd) = (&s.units[unit.index()], &s.ops[id].cmd);
@@ -169,8 +171,8 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Let reads with channel priority take these planes from reads that have none, and still wait for the channel
-    /// with their first command. Those return to their places in their queues.
+    /// Let reads with channel priority take these planes from reads without it that still wait for the channel with
+    /// their first command. The latter return to their positions in their queues.
     pub(super) fn overtake_reads(&mut self, unit: BusyUnit, planes: u32) {
         let first = self.fixed.grants.first;
         let mut returned = false;
@@ -212,7 +214,7 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Begin the queued reads that may begin beside those that have planes of a die.
+    /// Begin the queued reads that may run beside the present reads of a die.
     pub(super) fn begin_beside(&mut self, unit: BusyUnit) {
         loop {
             let u = &self.state.units[unit.index()];
@@ -245,8 +247,8 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// The queued read that may begin beside those that have planes of a die: its kind, and itself.
-    /// `before`: with an operation suspended, only earlier arrivals are served.
+    /// The queued read that may begin beside the present reads of a die, with its kind. With an operation suspended,
+    /// only arrivals before number `before` are served.
     fn next_beside(
         &self,
         unit: BusyUnit,
@@ -278,7 +280,7 @@ impl<O: Observer> Flash<O> {
             if cmd.planes & !free == 0 {
                 return Some((kind, id));
             }
-            // It waits, and the planes that it needs are kept for it.
+            // It must wait, so its planes are reserved for it.
             free &= !cmd.planes;
             *place = *next;
             match *next {
@@ -290,7 +292,7 @@ impl<O: Observer> Flash<O> {
         None
     }
 
-    /// Check the reads that have planes of a die, and that no other could begin beside them.
+    /// Check the reads that hold planes of a die, and that no other read could begin beside them.
     pub(super) fn audit_reading(&self, unit: BusyUnit) -> Result<(), String> {
         let s = &self.state;
         let u = &s.units[unit.index()];

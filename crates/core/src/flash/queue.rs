@@ -30,7 +30,7 @@ impl Queue {
         self.insert_after(ops, self.tail, op);
     }
 
-    /// Put an operation behind `before` (`NONE`: at the head).
+    /// Insert an operation after `before` (`NONE`: at the head).
     #[inline]
     pub fn insert_after(&mut self, ops: &mut Slab<Op>, before: u32, op: u32) {
         let place = if before == NONE { &mut self.head } else { &mut ops[before].next };
@@ -42,7 +42,7 @@ impl Queue {
         }
     }
 
-    /// Put an operation behind those that arrived before it, which are few.
+    /// Insert an operation after those that arrived before it, of which there are few.
     pub fn insert_in_order(&mut self, ops: &mut Slab<Op>, op: u32) {
         let (mut before, mut next) = (NONE, self.head);
         while next != NONE && ops[next].arrived < ops[op].arrived {
@@ -59,7 +59,7 @@ impl Queue {
         op
     }
 
-    /// Take an operation out.
+    /// Remove an operation.
     #[inline]
     pub fn unlink(&mut self, ops: &mut Slab<Op>, op: u32) {
         let Op { prev, next, .. } = ops[op];

@@ -17,8 +17,8 @@ pub(super) struct Queues {
     arrived: [u64; Occupant::COUNT],
     /// For kinds that are queued by plane: mask of the planes that have an operation in the queue.
     fronts: [u32; Occupant::COUNT],
-    /// For kinds that are queued by plane: the operations behind that one, by kind and plane. Empty
-    /// if no kind is queued by plane.
+    /// For kinds that are queued by plane: the further operations of each plane, by kind and plane. Empty if no kind is
+    /// queued by plane.
     backlog: Vec<Queue>,
     /// If host reads join: by page index modulo `PAGES`, the first of the queued ones, which are linked by `Op::alike`
     /// in order of arrival. Empty otherwise.
@@ -30,10 +30,10 @@ pub(super) struct Queues {
 
 /// Length of [`Queues::alike`].
 const PAGES: usize = 64;
-/// The place of reads of several planes in [`Queues::by_plane`], behind those of the planes.
+/// The index of multi-plane reads in [`Queues::by_plane`], after those of the planes.
 const SEVERAL: usize = u32::BITS as usize;
 
-/// The place of a host read in [`Queues::by_plane`].
+/// The index of a host read in [`Queues::by_plane`].
 #[inline]
 fn plane_of(cmd: &FlashCommand) -> usize {
     if cmd.has_one_plane() { cmd.planes.trailing_zeros() as usize } else { SEVERAL }
@@ -54,7 +54,7 @@ impl Queues {
         }
     }
 
-    /// Count a host read that comes into its queue, or link it to those that may have its page.
+    /// Count a host read that enters its queue, or link it to those that may have the same page index.
     #[inline]
     fn comes(&mut self, ops: &mut Slab<Op>, id: u32) {
         let Op { cmd, arrived, .. } = &ops[id];
@@ -76,7 +76,7 @@ impl Queues {
         }
     }
 
-    /// The same for a host read that leaves its queue.
+    /// Undo [`Queues::comes`] for a host read that leaves its queue.
     #[inline]
     fn leaves(&mut self, ops: &mut Slab<Op>, id: u32) {
         let cmd = &ops[id].cmd;
@@ -99,14 +99,14 @@ impl Queues {
         ops[before].alike = next;
     }
 
-    /// Whether a queued host read may need no planes but these, a mask. Where reads run by plane.
+    /// If planes read independently: whether a queued host read may need only planes of this mask.
     #[inline]
     pub fn may_need(&self, planes: u32) -> bool {
         self.by_plane[SEVERAL] != 0 || bits(planes).any(|plane| self.by_plane[plane as usize] != 0)
     }
 
-    /// The first queued operation that may join this one, which has left its queue, or `NONE`. [`Queues::next_to_join`] has
-    /// the others.
+    /// The first queued operation that may join this command, which has left its queue, or `NONE`.
+    /// [`Queues::next_to_join`] gives the others.
     #[inline]
     pub fn first_to_join(&self, cmd: &FlashCommand) -> u32 {
         match cmd.occupant {
@@ -115,7 +115,7 @@ impl Queues {
         }
     }
 
-    /// The next queued operation behind `op` that may join the same one, or `NONE`.
+    /// The next queued operation after `op` that may join the same command, or `NONE`.
     #[inline]
     pub fn next_to_join(op: &Op) -> u32 {
         if op.cmd.occupant == Occupant::UserRead { op.alike } else { op.next }
@@ -152,7 +152,7 @@ impl Queues {
         self.comes(ops, id);
     }
 
-    /// Put an operation that arrived before most others into its queue, in order of arrival.
+    /// Insert an operation that arrived before most others into its queue, in order of arrival.
     pub fn return_in_order(&mut self, ops: &mut Slab<Op>, id: u32) {
         let kind = ops[id].cmd.occupant;
         self.comes(ops, id);
@@ -162,7 +162,7 @@ impl Queues {
         self.arrived[kind as usize] = ops[queue.head].arrived;
     }
 
-    /// The same of a kind that is queued by plane.
+    /// [`Queues::return_in_order`] for a kind that is queued by plane.
     pub fn line_up_in_order(&mut self, ops: &mut Slab<Op>, id: u32) {
         let (kind, planes) = (ops[id].cmd.occupant as usize, ops[id].cmd.planes);
         if self.fronts[kind] & planes == 0 {
@@ -179,7 +179,7 @@ impl Queues {
         self.stand(ops, id);
     }
 
-    /// Take an operation of this kind out.
+    /// Remove an operation of this kind.
     #[inline]
     pub fn unlink(&mut self, ops: &mut Slab<Op>, kind: Occupant, id: u32) {
         self.leaves(ops, id);
@@ -196,10 +196,9 @@ impl Queues {
         &mut self.backlog[kind * planes + plane as usize]
     }
 
-    /// Queue an operation of a kind that is queued by plane. The first operation of each plane is
-    /// in the die's queue; the others wait in the plane's backlog. A search for operations that may
-    /// join therefore looks at no more than one for each plane, and the pages of a block are
-    /// programmed in order.
+    /// Queue an operation of a kind that is queued by plane. The first operation of each plane is in the die's queue;
+    /// the others wait in the plane's backlog. A search for operations that may join therefore looks at no more than
+    /// one operation for each plane, and the pages of a block are programmed in order.
     pub fn line_up(&mut self, ops: &mut Slab<Op>, id: u32) {
         let (kind, planes) = (ops[id].cmd.occupant as usize, ops[id].cmd.planes);
         if self.fronts[kind] & planes == 0 {
@@ -212,10 +211,9 @@ impl Queues {
     /// arrival. The plane with the lowest page goes first, so that planes whose blocks are filled
     /// or emptied together stay in step and their operations join.
     ///
-    /// Only the page index is compared: a plane that is at the last pages of its block goes after
-    /// planes that have begun another block. A plane that is ahead waits until the others reach its
-    /// page. It waits for at most one block of pages of each other plane, because operations for
-    /// later pages are inserted behind it.
+    /// Only the page index is compared: a plane that is at the last pages of its block goes after planes that have
+    /// begun another block. A plane that is ahead waits until the others reach its page. It waits for at most one block
+    /// of pages of each other plane, because operations for later pages are inserted after it.
     fn stand(&mut self, ops: &mut Slab<Op>, id: u32) {
         let kind = ops[id].cmd.occupant;
         let key = |o: &Op| (o.cmd.page, o.arrived);
@@ -231,8 +229,7 @@ impl Queues {
         self.fronts[kind as usize] |= ops[id].cmd.planes;
     }
 
-    /// Move the next operation of each of these planes into the queue, whose first operations have
-    /// left.
+    /// Move the next operation of each of these planes into the die's queue, because the first ones have left.
     pub fn move_up(&mut self, ops: &mut Slab<Op>, kind: Occupant, planes: u32) {
         let kind = kind as usize;
         self.fronts[kind] &= !planes;
@@ -247,7 +244,7 @@ impl Queues {
         }
     }
 
-    /// Whether the counts and the links are those of the queued host reads, for the audit.
+    /// Whether the counts and links match the queued host reads, for the audit.
     pub fn knows_reads(&self, ops: &Slab<Op>) -> bool {
         let reads: Vec<u32> = self.queue(Occupant::UserRead).iter(ops).collect();
         let of_plane = |&count: &u32, plane| {

@@ -1,9 +1,10 @@
-//! Reads of pages with raw bit errors: what each codeword has, whether it decodes, and which sense follows.
+//! Reads of pages with raw bit errors: the errors of each codeword, whether it decodes, and which sense follows a
+//! failure.
 //!
-//! The senses of a read are planned when it enters the array: all that they depend on is known of its pages.
-//! Each page of a multi-plane read, and of reads that were joined, succeeds or fails for itself. A read whose
-//! data cannot be decoded is queued at its die again, for the pages that failed, or the die has begun to sense them
-//! again.
+//! The senses of a read are planned when the read enters the array, because their results depend only on the state of
+//! its pages, which is known then. Each page of a multi-plane read, or of joined reads, succeeds or fails
+//! independently. A read whose data cannot be decoded goes back to the queue of its die for the pages that failed,
+//! unless the die has already begun to sense them again.
 
 use super::attempts::{Attempts, Plain};
 use super::dispatch::Submitted;
@@ -26,14 +27,14 @@ use std::ops::Range;
 use tailcut_ldpc::{CODEWORD_BITS, Outcomes, Row, Table};
 use tailcut_units::Cause;
 
-/// From errors of a KiB, in 1/16, to a rate in 2^-40: a KiB has 2^13 bits.
+/// Converts errors per KiB, in 1/16, to a rate in 2^-40: a KiB has 2^13 bits.
 const RATE_SHIFT: u32 = 40 - 13 - 4;
-/// Senses whose data are not decoded have numbers from here on.
+/// First number of senses whose data are not decoded.
 const SHORT_SENSES: u32 = 128;
-/// In place of a number of iterations: a codeword that is not decoded.
+/// Stands for a codeword that is not decoded, in place of a number of iterations.
 pub(super) const SKIPPED: u8 = u8::MAX;
 
-/// What senses give, and the scheme that reacts to failures.
+/// The model of senses and their decoding, and the scheme that reacts to failures.
 #[derive(Clone, Debug)]
 pub struct Senses {
     pub(super) errors: Errors,
@@ -41,36 +42,37 @@ pub struct Senses {
     pub(super) decodings: Decodings,
     pub(super) retry: ReadRetryPolicy,
     pub(super) predictor: Option<Predictor>,
-    /// By place: what a prediction takes there, ns.
+    /// Time of a prediction, ns, by place ([`Place`]).
     predict_ns: [u64; 2],
     faster: Faster,
-    /// Neighbouring blocks of a plane that share the V_REF of the last page that was decoded when it was sensed again.
+    /// Number of neighbouring blocks of a plane that share one tracked V_REF: that with which a page of them was last
+    /// decoded after a retry.
     pub(super) group: u32,
-    /// Whether a read can be plain.
+    /// Whether reads can be plain ([`super::plain`]).
     pub(super) plain: bool,
-    /// The rate below which reads are taken for plain, and how many iterations no codeword exceeds there.
+    /// Pages with a rate below this have plain reads.
     pub(super) plain_below: u64,
-    /// See `plain_below`.
+    /// Largest number of iterations of a codeword at such a rate.
     pub(super) most_plain: u8,
-    /// The share of a page that its known cells are, in millionths.
+    /// The share of a page whose cells have known contents, in millionths.
     known_cells: u32,
-    /// The largest syndrome weight that the predictor takes as correctable; `u32::MAX` without one.
+    /// The largest syndrome weight that the predictor takes as correctable; `u32::MAX` without a predictor.
     threshold: u32,
-    /// How long the decoder takes.
+    /// Decoding times.
     times: DecodeTimes,
-    /// How good the inferences of a scheme are.
+    /// Accuracy with which the scheme infers the optimum V_REF.
     inference: Inference,
-    /// Whether a read that is sensed again keeps its place in the order of arrival.
+    /// Whether a read keeps its position in the order of arrival when it is queued for a retry.
     retries_in_order: bool,
-    /// By how much a suspension of a block's erases raises its errors, of 2^32.
+    /// Relative increase of a block's errors for each suspension of its erases, in units of 2^-32.
     pub(super) growth: u64,
-    /// Codewords that one operation can move.
+    /// Largest number of codewords of one operation.
     pub(super) most_codewords: u32,
 }
 
 impl Senses {
-    /// The senses of a drive with this configuration, of whose pages each has so many codewords. `growth`: the share by
-    /// which 1,000 suspensions of a block's erases raise its errors.
+    /// Create the model for a configuration. A page has `of_page` codewords. `growth` is the share by which 1,000
+    /// suspensions of a block's erases raise its errors.
     pub fn new(
         (errors, config): (Errors, &ErrorsConfig),
         table: &Table,
@@ -110,13 +112,13 @@ impl Senses {
         }
     }
 
-    /// The time of so many ticks of the decoder, ns.
+    /// The time of `ticks` ticks of the decoder, ns.
     #[inline]
     pub fn ticks_ns(&self, ticks: u8) -> u64 {
         u64::from(ticks) * self.times.tick_ns()
     }
 
-    /// Take reads for plain only at rates at which each codeword is decoded within `ns`, the time between two
+    /// Lower the limit for plain reads to rates at which each codeword is decoded within `ns`, the time between two
     /// codewords on the channel, if there are such rates.
     pub(super) fn with_codewords_every(self, ns: u64) -> Senses {
         let most = ns.checked_div(self.times.tick_ns()).unwrap_or(u64::MAX);
@@ -124,37 +126,37 @@ impl Senses {
         Senses { plain_below, most_plain, ..self }
     }
 
-    /// What a prediction takes at a place, ns; 0 where there is none.
+    /// Time of a prediction at a place, ns; 0 if none is made there.
     #[inline]
     pub fn predict_ns(&self, place: Place) -> u64 {
         self.predict_ns[place as usize]
     }
 
-    /// [`Errors::page_of`], compiled once for all senses that are not plain.
+    /// [`Errors::page_of`], compiled only once for all senses that are not plain.
     #[inline(never)]
     fn page_of(&self, rates: [u64; 2], found: &Found, page: u32, sense: u32) -> Page {
         self.errors.page_of(rates, found, page, sense)
     }
 
-    /// Time in which the known cells of a page cross the channel, which takes `transfer` for all of it, ns.
+    /// Transfer time of the cells with known contents, ns, of a page whose whole transfer takes `transfer`.
     pub fn known_ns(&self, transfer: u64) -> u64 {
         (transfer * u64::from(self.known_cells)).div_ceil(1_000_000)
     }
 
-    /// Time of a sense after the first, of a page whose first takes `sense`, ns.
+    /// Time of a second or later sense of a page, ns. `sense` is the time of its first sense.
     #[inline]
     pub fn further_ns(&self, sense: u64) -> u64 {
         sense - sense * u64::from(self.faster.shorter) / 1_000_000
     }
 
-    /// Until when the die is held by a sense that it has begun ahead at `begun`, and drops because the data of the
-    /// last are decoded at `done`. `sense` is the time of the page's first sense.
+    /// When a speculative sense releases the die. The sense has begun at `begun` and is dropped because the data of the
+    /// sense before it are decoded at `done`. `sense` is the time of the page's first sense.
     pub fn dropped_at(&self, begun: u64, sense: u64, done: u64) -> u64 {
         let drop = self.faster.drop.unwrap_or(0);
         done.max((begun + self.further_ns(sense)).min(done + drop))
     }
 
-    /// Whether a second sense of the die begins with the prediction.
+    /// Whether the die begins its second sense at the same time as the prediction.
     pub fn prediction_overlaps(&self) -> bool {
         self.predictor_in(Place::Die).is_some_and(|p| p.overlaps)
     }
@@ -164,7 +166,7 @@ impl Senses {
         self.predictor.filter(|p| p.place == place)
     }
 
-    /// The V_REF of a sense of a page.
+    /// The V_REF with which a page is sensed.
     fn vref(&self, aim: Aim, page: &Page, tracked: u16) -> Vref {
         match aim {
             Aim::Default => Vref::Moved(0),
@@ -183,16 +185,16 @@ impl Senses {
         }
     }
 
-    /// Draw a codeword of a page that is sensed with this error rate and draw. (Here and below the draw is passed, and
-    /// not the page, so that it stays in a register.)
+    /// Draw the errors of codeword `number` of a page. `sense` is the draw of the sense and `rate` its error rate.
+    /// (Here and below, the draw of a page is passed instead of the page, so that it stays in a register.)
     #[inline(always)]
     fn draw(&self, sense: u64, rate: u64, number: u32) -> Codeword {
         let [outcome, own] = self.errors.decode_draws(sense, number);
         Codeword { errors: self.errors.codeword(sense, rate, number), outcome, own }
     }
 
-    /// Whether the syndrome weight of the first codeword of a page, which is sensed with this error rate, is above
-    /// the threshold. `first` becomes that codeword, if it is drawn.
+    /// Whether the predictor expects a page to fail: the syndrome weight of its first codeword is above the threshold.
+    /// If the codeword must be drawn for this, it is returned in `first`.
     #[inline(never)]
     fn is_predicted_to_fail(&self, sense: u64, at: At, first: &mut Option<Codeword>) -> bool {
         match self.decodings.predicted(at) {
@@ -205,8 +207,9 @@ impl Senses {
         }
     }
 
-    /// Sense a page with this error rate. If it is the first sense, `predictor` may expect the page to fail: the die
-    /// then senses it again. Returns whether its data can be decoded, and the most iterations of a codeword.
+    /// Sense a page with this error rate. In a first sense, `predictor` may expect the page to fail; a predictor in the
+    /// die then senses it again. Returns whether the data can be decoded, and the largest number of iterations of a
+    /// codeword.
     #[inline(always)]
     fn sense_page(
         &self,
@@ -214,18 +217,18 @@ impl Senses {
         at: At,
         predictor: Option<Predictor>,
         iterations: &mut [u8],
-        seen: &mut Seen,
+        results: &mut SenseResults,
     ) -> (bool, u8) {
         let (mut first, sense) = (None, page.draw());
         let failing = |_: &Predictor| self.is_predicted_to_fail(sense, at, &mut first);
         let Some(predictor) = predictor.filter(failing) else {
             let decoded = self.decode(sense, at, first, iterations);
-            seen.missed += u64::from(predictor.is_some() && !decoded.0);
+            results.missed += u64::from(predictor.is_some() && !decoded.0);
             return decoded;
         };
-        seen.needless += u64::from(self.would_decode(sense, at, first, iterations.len()));
+        results.needless += u64::from(self.would_decode(sense, at, first, iterations.len()));
         if predictor.place == Place::Die {
-            seen.in_die |= seen.plane;
+            results.in_die |= results.plane;
             let page = page.again();
             let vref = self.vref(Aim::Optimum(predictor.deviation), &page, 0);
             return self.decode(page.draw(), self.at(&page, vref), None, iterations);
@@ -234,14 +237,15 @@ impl Senses {
         (false, SKIPPED)
     }
 
-    /// The error rate of a page with V_REF at a place.
+    /// The error rate of a page at a V_REF.
     #[inline]
     fn at(&self, page: &Page, vref: Vref) -> At {
         self.decodings.at(self.errors.rate(page, vref))
     }
 
-    /// Note how many iterations each codeword of a page takes, which is sensed with this error rate. The `first` may
-    /// be drawn. Returns whether all decode, and the most iterations of one.
+    /// Decode a page that was sensed with this error rate, and write the iterations of each codeword to `iterations`.
+    /// `first` is its first codeword if that is drawn already. Returns whether all codewords decode, and the largest
+    /// number of iterations.
     #[inline]
     fn decode(&self, sense: u64, at: At, first: Option<Codeword>, iterations: &mut [u8]) -> (bool, u8) {
         match self.decodings.decodes(at) {
@@ -254,13 +258,14 @@ impl Senses {
         }
     }
 
-    /// Whether all codewords of a page decode that are not decoded. The `first` may be drawn.
+    /// Whether all codewords of a page would decode, of which none is decoded. `first` is its first codeword if that is
+    /// drawn already.
     #[inline(never)]
     fn would_decode(&self, sense: u64, at: At, mut first: Option<Codeword>, codewords: usize) -> bool {
         match self.decodings.decodes(at) {
             Certain::All => true,
             Certain::None => false,
-            // Most that are predicted to fail fail in the first.
+            // Most pages that are predicted to fail do so in the first codeword.
             Certain::Neither => (0..codewords as u32).all(|number| {
                 let drawn = first.take().unwrap_or_else(|| self.draw(sense, at.rate, number));
                 self.outcomes.decodes(drawn.errors, drawn.outcome)
@@ -289,57 +294,58 @@ impl Senses {
     }
 }
 
-/// `codewords * i / planes`. (A division takes as long as all the rest of the plan of a page.)
+/// `codewords * i / planes`, if possible without a division, which takes as long as the rest of a page's plan.
 #[inline]
 pub(super) fn part_of(codewords: u32, i: u32, planes: u32) -> u32 {
     let product = codewords * i;
     if planes.is_power_of_two() { product >> planes.ilog2() } else { product / planes }
 }
 
-/// The codewords of plane number `i` of those that a read addresses: its codewords are divided over them.
+/// The range of codewords on plane number `i` of the planes that a read addresses: its codewords are divided over them.
 #[inline]
 pub(super) fn codewords_of(cmd: &FlashCommand, i: u32) -> Range<usize> {
     let planes = cmd.plane_count();
     part_of(cmd.codewords, i, planes) as usize..part_of(cmd.codewords, i + 1, planes) as usize
 }
 
-/// The number of codewords of a read that are on these planes, a mask.
+/// The number of codewords of a read on some of its planes (a mask).
 pub(super) fn codewords_on(cmd: &FlashCommand, planes: u32) -> u32 {
     let these = (0..).zip(bits(cmd.planes)).filter(|(_, bit)| planes >> bit & 1 == 1);
     these.map(|(i, _)| codewords_of(cmd, i).len() as u32).sum()
 }
 
-/// The mean syndrome weight of the first 1,024 checks at the correction limit of a code.
+/// The mean syndrome weight of the first 1,024 checks, at the correction limit of the code.
 fn weight_at_limit(table: &Table) -> u32 {
     let errors = libm::round(table.limit() * CODEWORD_BITS as f64) as u32;
     let after = table.rows.partition_point(|row| row.errors < errors);
     let [before, next] = [&table.rows[after - 1], &table.rows[after]];
     let mean = |row: &Row| u64::from(row.first.mean);
     let (part, width) = (u64::from(errors - before.errors), u64::from(next.errors - before.errors));
-    // The table has hundredths.
+    // The table holds hundredths.
     ((mean(before) * (width - part) + mean(next) * part) / (100 * width)) as u32
 }
 
-/// A block as a sense finds it.
+/// The state of a block at the beginning of a sense.
 pub(super) struct FoundBlock {
     pub found: Found,
-    /// The rates of its mean page.
+    /// The error rates of its mean page ([`Errors::rates`]).
     pub rates: [u64; 2],
-    /// Errors that its last erase has left, in 1/16 of a bit of a KiB.
+    /// Errors per KiB, in 1/16, that come from its incomplete last erase.
     pub left: u32,
-    /// By how much the suspensions of its erases have raised its errors, of 2^32.
+    /// Relative increase of its errors by all suspensions of its erases, in units of 2^-32.
     pub growth: u64,
 }
 
 impl FoundBlock {
-    /// Whether its erases have added errors to those of its cycles and its age.
+    /// Whether erases that were incomplete or suspended have added errors.
     #[inline]
     pub fn has_erase_errors(&self) -> bool {
         u64::from(self.left) | self.growth != 0
     }
 }
 
-/// A codeword that is drawn: its wrong bits, and the draws of its decoding and of its syndrome weight.
+/// A codeword whose errors are drawn: the number of its wrong bits, and the draws for its decoding and its syndrome
+/// weight.
 #[derive(Clone, Copy)]
 struct Codeword {
     errors: u32,
@@ -347,49 +353,51 @@ struct Codeword {
     own: u32,
 }
 
-/// What the pages of one operation have told.
+/// Results collected over the pages of one read.
 #[derive(Default)]
-struct Seen {
-    /// No codeword takes more iterations.
+struct SenseResults {
+    /// Largest number of iterations of a codeword.
     most: u8,
-    /// The plane of the present page in its die, as a mask; and planes whose pages the die senses again by itself.
+    /// The plane of the present page in its die, as a mask.
     plane: u32,
+    /// Planes whose pages the die senses again without a command, as a mask.
     in_die: u32,
-    /// Pages that decode and were predicted to fail, and the opposite.
+    /// Pages that would have decoded and were predicted to fail.
     needless: u64,
+    /// Pages that were predicted to decode, and failed.
     missed: u64,
-    /// Planes whose pages cannot be decoded, as a mask.
+    /// Planes whose pages could not be decoded, as a mask.
     failed: u32,
 }
 
 /// Totals of the senses of pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SenseTotals {
-    /// Pages sensed on the controller's order, and those of them that were sensed before.
+    /// Pages sensed by a command of the controller.
     pub pages: u64,
-    /// See `pages`.
+    /// Pages among these that had been sensed before.
     pub again: u64,
-    /// Pages that the die sensed again by itself.
+    /// Pages that the die sensed again without a command.
     pub in_die: u64,
-    /// Pages that the die began to sense ahead, and that were not needed.
+    /// Pages whose speculative sense was not needed.
     pub dropped: u64,
-    /// Time of the arrays that senses ahead took until the data of the sense before were decoded, ns. It is not in
-    /// [`super::FlashCounters::array_ns`].
+    /// Array time, ns, of speculative senses up to the moment at which the data of the sense before them were decoded.
+    /// [`super::FlashCounters::array_ns`] does not include it.
     pub ahead_ns: u64,
     /// Pages whose data could not be decoded.
     pub uncorrectable: u64,
-    /// Of these, pages that were given up.
+    /// Pages among these for which no further sense was tried.
     pub given_up: u64,
-    /// Pages for which the prediction was asked.
+    /// Pages for which a prediction was made.
     pub predicted: u64,
-    /// Pages that would have decoded, and were predicted to fail.
+    /// Pages that were predicted to fail and would have decoded.
     pub needless: u64,
     /// Pages that were predicted to decode, and failed.
     pub missed: u64,
 }
 
 impl SenseTotals {
-    /// Count the pages of an operation whose senses are planned. `first`: for the first time.
+    /// Count the pages of an operation whose senses are planned. `first`: this is their first sense.
     #[inline]
     pub(super) fn count(&mut self, planes: u32, first: bool, predicted: bool) {
         let pages = u64::from(planes);
@@ -404,7 +412,7 @@ impl<O: Observer> Flash<O> {
         self.fixed.senses.as_ref().expect("the caller has seen them")
     }
 
-    /// Time of the sense that a read and those that joined it have in the array, ns.
+    /// Time of one sense in the array, ns, of a read and of those that joined it.
     pub(super) fn sense_ns(&self, head: u32) -> u64 {
         let whole = self.fixed.timing.read_ns(self.state.ops[head].cmd.page);
         let first = |id| self.state.sensing.attempts(id).is_first();
@@ -414,8 +422,9 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Plan the senses of a read, and of those that joined it, as it enters the array. Returns the time of one sense
-    /// if it is not that of a first sense alone. Charges what the senses take beyond it, and returns that too.
+    /// Plan the senses of a read, and of those that joined it, when it enters the array. Returns the time of one sense,
+    /// or `None` if it is that of an ordinary first sense, and the time that predictions and a second sense in the die
+    /// take in addition. The latter is charged to the ledgers.
     #[inline(always)]
     pub(super) fn plan_senses(&mut self, head: u32) -> (Option<u64>, u64) {
         let alone = self.state.ops[head].joined == NONE;
@@ -428,7 +437,7 @@ impl<O: Observer> Flash<O> {
         (Some(sense), beyond)
     }
 
-    /// [`Flash::plan_senses`] of a read that is not plain, or of several that have joined.
+    /// [`Flash::plan_senses`] for a read that is not plain, or for joined reads.
     #[inline(never)]
     fn plan_with_draws(&mut self, head: u32, alone: bool) -> (u64, u64) {
         let in_die = self.senses().predictor_in(Place::Die);
@@ -442,7 +451,7 @@ impl<O: Observer> Flash<O> {
             }
             at = self.state.ops[at].joined;
         }
-        // The die waits for the longest of its planes.
+        // The die waits for its slowest plane.
         let predict = in_die.filter(|p| first && !(again && p.overlaps)).map_or(0, |p| p.ns);
         let whole = self.fixed.timing.read_ns(self.state.ops[head].cmd.page);
         let own = if first { whole } else { self.senses().further_ns(whole) };
@@ -460,7 +469,7 @@ impl<O: Observer> Flash<O> {
         (own, predict + sense)
     }
 
-    /// The block at an index of a plane, as a sense that begins now finds it.
+    /// The state of the block at an index of a plane, for a sense that begins now.
     #[inline(always)]
     pub(super) fn finds(&mut self, plane: u32, index: u32) -> FoundBlock {
         let Flash { fixed, state: s, .. } = self;
@@ -474,8 +483,9 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Plan the senses of one operation. `whole`: it, or one that it is sensed with, has its first sense, which takes
-    /// its whole time. Returns whether the die senses a page of it again by itself.
+    /// Plan the senses of one operation. `whole`: the sense takes the full time, because it is the first one of this
+    /// operation or of one that it is joined with. Returns whether the die senses a page of the operation again without
+    /// a command.
     fn plan_senses_of(&mut self, id: u32, whole: bool) -> bool {
         let cmd = self.state.ops[id].cmd;
         let attempts = &mut self.state.sensing.attempts[id as usize];
@@ -490,7 +500,7 @@ impl<O: Observer> Flash<O> {
         let first = number == 1;
         let aim = if first { self.senses().retry.first() } else { aim };
         let predictor = self.senses().predictor.filter(|_| first);
-        let (mut seen, mut end) = (Seen::default(), 0);
+        let (mut results, mut end) = (SenseResults::default(), 0);
         let place = self.senses().most_codewords as usize * id as usize;
         let planes = cmd.plane_count();
         for (i, plane) in (1..).zip(self.fixed.planes_of(&cmd)) {
@@ -503,8 +513,9 @@ impl<O: Observer> Flash<O> {
             let senses = fixed.senses.as_ref().expect("the caller has seen them");
             let left = if whole { left } else { left + senses.faster.errors };
             let in_its_die = plane - fixed.first_plane(cmd.unit);
-            seen.plane = 1 << in_its_die;
-            // Whoever ordered a sense: the draws of a page depend on how often it was sensed to be decoded.
+            results.plane = 1 << in_its_die;
+            // The draws of a page depend on how often it was sensed for decoding, whether by a command or by the die
+            // itself.
             let before = sensed_in_die >> in_its_die & 1;
             let page = senses.page_of(rates, &found, cmd.page, sense + before);
             let page = page.worsened(u64::from(left) << RATE_SHIFT, growth);
@@ -512,19 +523,19 @@ impl<O: Observer> Flash<O> {
             let at = senses.at(&page, vref);
             let iterations = &mut s.sensing.iterations[place + start..place + end];
             if first && at.rate < senses.decodings.plain_below() {
-                seen.most = seen.most.max(senses.decodings.iterate(at, page.draw(), iterations));
+                results.most = results.most.max(senses.decodings.iterate(at, page.draw(), iterations));
                 continue;
             }
-            let (mut decodes, mut most) = senses.sense_page(&page, at, predictor, iterations, &mut seen);
+            let (mut decodes, mut most) = senses.sense_page(&page, at, predictor, iterations, &mut results);
             if !decoded {
                 iterations.fill(SKIPPED);
                 (decodes, most) = (false, SKIPPED);
             } else if !decodes {
                 s.counters.senses.uncorrectable += 1;
             }
-            seen.most = seen.most.max(most);
+            results.most = results.most.max(most);
             if !decodes {
-                seen.failed |= seen.plane;
+                results.failed |= results.plane;
             } else if !first {
                 s.sensing.note_vref(id, in_its_die, found.block, senses.errors.distance(&page, vref));
             }
@@ -533,41 +544,41 @@ impl<O: Observer> Flash<O> {
         let senses = fixed.senses.as_ref().expect("the caller has seen them");
         let totals = &mut s.counters.senses;
         totals.count(planes, first, predictor.is_some());
-        totals.in_die += u64::from(seen.in_die.count_ones());
-        totals.needless += seen.needless;
-        totals.missed += seen.missed;
+        totals.in_die += u64::from(results.in_die.count_ones());
+        totals.needless += results.needless;
+        totals.missed += results.missed;
         let attempts = &mut s.sensing.attempts[id as usize];
         let codewords = &s.sensing.iterations[place..place + cmd.codewords as usize];
-        attempts.in_die |= seen.in_die;
-        (attempts.most, attempts.last) = (seen.most, codewords.last().copied().unwrap_or(0));
+        attempts.in_die |= results.in_die;
+        (attempts.most, attempts.last) = (results.most, codewords.last().copied().unwrap_or(0));
         let ahead = !first && senses.faster.drop.is_some();
-        let asks = ahead || seen.failed != 0;
+        let asks = ahead || results.failed != 0;
         let view = FailedView { senses: number.into() };
         let next = asks.then(|| senses.retry.next(&view)).flatten();
         attempts.ahead = ahead && next.is_some();
         attempts.again = 0;
-        if seen.failed != 0 {
+        if results.failed != 0 {
             match next {
                 Some(Sense { aim, decoded }) => {
-                    (attempts.again, attempts.aim, attempts.decoded) = (seen.failed, aim, decoded)
+                    (attempts.again, attempts.aim, attempts.decoded) = (results.failed, aim, decoded)
                 }
                 None => {
-                    attempts.given_up = seen.failed;
-                    s.counters.senses.given_up += u64::from(seen.failed.count_ones());
+                    attempts.given_up = results.failed;
+                    s.counters.senses.given_up += u64::from(results.failed.count_ones());
                 }
             }
         }
-        seen.in_die != 0
+        results.in_die != 0
     }
 
-    /// Whether the data of a sensed read will not be decoded, so that the read is queued again.
+    /// Whether the data of a sensed read will not decode, so that the read is queued again.
     #[inline]
     pub fn senses_again(&self, OpId(id): OpId) -> bool {
         self.state.sensing.attempts(id).again != 0
     }
 
-    /// Go on with a read whose data could not be decoded: for the pages that failed, it is queued again, or its
-    /// die has begun to sense them.
+    /// Continue a read whose data could not be decoded: queue it again for the pages that failed, unless its die has
+    /// already begun to sense them.
     #[cold]
     pub(super) fn sense_again(&mut self, id: u32) {
         let s = &mut self.state;
@@ -598,7 +609,7 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Give a read that was sensed again its whole command back.
+    /// Restore the original command of a read that was retried for some of its pages.
     #[inline]
     pub(super) fn make_whole(&mut self, id: u32) {
         let s = &mut self.state;

@@ -1,4 +1,4 @@
-//! The parts of a flash that follow from a configuration alone, whatever is above it.
+//! The parts of a flash that depend only on the configuration, and not on the controller above it.
 
 use super::erase::Eraser;
 use super::senses::Senses;
@@ -14,24 +14,24 @@ use crate::policy::suspend_program::SuspendProgramPolicy;
 use crate::problem::{ConfigProblem, of_policy, refuse};
 use tailcut_units::{ArrayAct, Occupant};
 
-/// The times of a flash, and what decides about its erases and its reads.
+/// The times of a flash, and its models of erases and senses.
 #[derive(Clone, Debug)]
 pub struct Parts {
     /// Array and transfer times.
     pub timing: Timing,
-    /// The same for programs of blocks that were erased at the lower of two voltages, if the erase scheme chooses.
+    /// The times of programs of blocks that were erased at the lower of two voltages, if the erase scheme chooses.
     pub slow_programs: Option<Timing>,
-    /// What chooses the pulses of erases, if they differ.
+    /// The model of the erase scheme; `None` if erases use the configured loops.
     pub eraser: Option<Eraser>,
-    /// What senses of pages with raw bit errors give, if pages have them.
+    /// The model of senses; `None` if pages have no raw bit errors.
     pub senses: Option<Senses>,
 }
 
 impl Parts {
-    /// The parts of the flash of a configuration, whose operations move at most `most_bytes` bytes.
+    /// Create the parts for a configuration. An operation moves at most `most_bytes` bytes.
     ///
     /// # Errors
-    /// Policies that cannot be made, or that the array does not allow.
+    /// If a policy cannot be created, or the array does not support it.
     pub fn new(
         c: &DeviceConfig,
         x: &PolicyContext,
@@ -67,10 +67,10 @@ pub fn suspends_programs(policy: &SuspendProgramPolicy) -> bool {
     Occupant::ALL.into_iter().any(|o| o.act() == ArrayAct::Program && policy.suspends(o))
 }
 
-/// Refuse suspension where nothing would be suspended.
+/// Refuse suspension policies that would suspend nothing.
 ///
 /// # Errors
-/// The policy that would have no effect.
+/// If a policy would have no effect; the message names it.
 pub fn check_suspension(
     config: &DeviceConfig,
     schedule: &SchedulePolicy,
@@ -103,7 +103,7 @@ pub fn check_suspension(
     Ok(())
 }
 
-/// What chooses the pulses of erases.
+/// The model of the erase scheme.
 fn eraser(c: &DeviceConfig, x: &PolicyContext, seed: u64) -> Result<Option<Eraser>, ConfigProblem> {
     let scheme = EraseSchemePolicy::new(&c.policy.erase_scheme, x).map_err(of_policy("erase_scheme"))?;
     let Some(erase) = &c.erase else { return Ok(None) };
@@ -118,7 +118,7 @@ fn eraser(c: &DeviceConfig, x: &PolicyContext, seed: u64) -> Result<Option<Erase
     Ok(eraser)
 }
 
-/// What senses of pages with raw bit errors give.
+/// The model of senses.
 fn senses(
     c: &DeviceConfig,
     x: &PolicyContext,

@@ -38,19 +38,19 @@ pub struct Setup {
     pub planes: u32,
     /// Number of planes of a busy unit: those of its die, or 1.
     pub unit_planes: u32,
-    /// Whether reads on different planes of a busy unit, which is a die, run independently of each other. Reads then
-    /// join nothing.
+    /// Whether reads on different planes of a die run independently. The busy unit is then the die, and reads do not
+    /// join.
     pub plane_reads: bool,
-    /// Whether a busy unit loads the data of its next program while one is in its array. Programs are then not
-    /// suspended.
+    /// Whether a busy unit loads the data of its next program while a program is in its array (cache program). Programs
+    /// are then not suspended.
     pub cache_program: bool,
-    /// What the blocks remember.
+    /// The state of the blocks.
     pub blocks: Blocks,
-    /// What can fail, if anything can.
+    /// The faults that can occur; `None` if nothing can fail.
     pub faults: Option<Faults>,
-    /// What chooses the pulses of erases, if they differ.
+    /// The model of the erase scheme; `None` if erases use the configured loops.
     pub eraser: Option<Eraser>,
-    /// What senses of pages with raw bit errors give, if pages have them.
+    /// The model of senses; `None` if pages have no raw bit errors.
     pub senses: Option<Senses>,
     /// Largest number of operations under way.
     pub ops: u32,
@@ -62,19 +62,19 @@ pub struct Setup {
     pub slow_programs: Option<Timing>,
     /// Costs and limits of suspension.
     pub suspend: SuspendConfig,
-    /// Which waiter gets a channel next.
+    /// The order in which waiting operations get a channel.
     pub order: ChannelOrder,
     /// Parameters of the decoders.
     pub ecc: EccConfig,
     /// Which operations join over planes.
     pub joins: Joins,
-    /// Whether [`super::Fact::Transferred`] tells the end of each transfer of a host program.
+    /// Whether [`super::Fact::Transferred`] reports the end of each transfer of a host program.
     pub tells_transfers: bool,
-    /// Chooses the next of the operations queued at a unit.
+    /// The policy that chooses the next operation among those queued at a unit.
     pub schedule: SchedulePolicy,
-    /// Decides how an erase stops when an operation that may interrupt it waits.
+    /// The policy that decides how an erase stops for an operation that may interrupt it.
     pub suspend_erase: SuspendErasePolicy,
-    /// Decides the same for a program.
+    /// The policy that decides how a program stops for an operation that may interrupt it.
     pub suspend_program: SuspendProgramPolicy,
 }
 
@@ -92,8 +92,8 @@ pub(super) struct Fixed {
     pub plane_reads: bool,
     /// Whether a die has a cache register for programs.
     pub cache_program: bool,
-    /// Whether what a program does on its channel or in its array is not always the same: it may be loaded while
-    /// another is in the array, or take as long as its blocks say.
+    /// Whether programs need a plan: they may be cached while another program is in the array, or their time may depend
+    /// on their blocks.
     pub plans_programs: bool,
     /// The planes of a die, as a mask.
     pub all_planes: u32,
@@ -104,7 +104,7 @@ pub(super) struct Fixed {
     /// By occupant: the kinds of work that may interrupt its operations, as the schedule and the
     /// two suspension policies together decide.
     pub interrupters: [Occupants; Occupant::COUNT],
-    /// In which queue of its channel an operation waits.
+    /// Decides the channel queue in which an operation waits.
     pub grants: Grants,
     /// Whether a waiting host read closes its channel to other work.
     pub reads_close_channel: bool,
@@ -261,7 +261,7 @@ impl Fixed {
     /// The first plane, counted over the drive, of the die that a busy unit is on.
     pub fn first_plane(&self, unit: BusyUnit) -> u32 {
         let first = unit.0 * self.unit_planes;
-        // A division takes as long as all the rest.
+        // A division would take as long as all the rest.
         if self.unit_planes == self.planes { first } else { first / self.planes * self.planes }
     }
 }

@@ -25,8 +25,7 @@ use crate::policy::suspend_program::{ProgramStop, ProgramView};
 use tailcut_units::{Occupant, Occupants};
 
 impl<O: Observer> Flash<O> {
-    /// Begin the course of an operation that may be interrupted: `total` ns in the array from
-    /// `begun` on.
+    /// Begin an operation that may be interrupted: it takes `total` ns in the array, from `begun` on.
     pub(super) fn begin_run(&mut self, id: u32, begun: u64, total: u64) {
         let FlashCommand { unit, occupant: kind, kind: what, .. } = self.state.ops[id].cmd;
         let loops = match what {
@@ -79,8 +78,8 @@ impl<O: Observer> Flash<O> {
         self.state.events.set(unit.index(), point);
     }
 
-    /// Return when the operation in a unit's array would begin to stop for an operation that may
-    /// interrupt it, and how; `None` if it would not be stopped any more.
+    /// When, and in which way, the operation in a unit's array would begin to stop for an operation that may interrupt
+    /// it; `None` if it would not be stopped.
     fn would_stop(&self, unit: BusyUnit) -> Option<(u64, Stop)> {
         let u = &self.state.units[unit.index()];
         let run = &u.run;
@@ -111,14 +110,14 @@ impl<O: Observer> Flash<O> {
         run.course.is_worth(from, &stop, 0).then_some((from, stop))
     }
 
-    /// How long the operation in a unit's array would keep the unit from an operation that may
-    /// interrupt it, ns; `None` if it would not be stopped any more.
+    /// Time until the operation in a unit's array would be suspended for an operation that may interrupt it, ns; `None`
+    /// if it would not be.
     pub(super) fn interrupted_in(&self, unit: BusyUnit) -> Option<u64> {
         let (from, stop) = self.would_stop(unit)?;
         Some(from + stop.after + stop.cost - self.state.now)
     }
 
-    /// How the operation in a unit's array stops at time `from`, by the policy's choice; `None` if it goes on.
+    /// The policy's decision, at time `from`, how the operation in a unit's array stops; `None` if it continues.
     fn stop(&self, unit: BusyUnit, from: u64) -> Option<Stop> {
         let run = &self.state.units[unit.index()].run;
         let cmd = &self.state.ops[run.op].cmd;
@@ -156,7 +155,7 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// The policy's view of an erase that has done `progress` ns of its course by `now`.
+    /// The policy's view of an erase that has done `progress` ns of its array time by `now`.
     fn erase_view(&self, op: u32, progress: u64, now: u64) -> EraseView {
         let s = &self.state;
         EraseView {
@@ -173,8 +172,8 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// The suspend point is reached: wind the operation down, or suspend it at once if that costs
-    /// nothing.
+    /// Handle the arrival at the suspend point: begin to suspend the operation, or suspend it at once if that takes no
+    /// time.
     fn wind_down(&mut self, unit: BusyUnit, by: u32) {
         let s = &mut self.state;
         let now = s.now;
@@ -190,7 +189,7 @@ impl<O: Observer> Flash<O> {
         self.state.events.set(unit.index(), now + cost);
     }
 
-    /// The totals to which an operation's suspensions are counted.
+    /// The totals that count an operation's suspensions.
     fn suspension_of(&mut self, op: u32) -> &mut Suspension {
         let c = &mut self.state.counters;
         match self.state.ops[op].cmd.kind {
@@ -209,8 +208,7 @@ impl<O: Observer> Flash<O> {
         totals
     }
 
-    /// Put the operation on the unit's stack of suspended operations, and dispatch the unit, which
-    /// is free.
+    /// Put the operation on the unit's stack of suspended operations, and dispatch the unit, which is then free.
     fn suspended(&mut self, unit: BusyUnit, by: u32) {
         let s = &mut self.state;
         let u = &mut s.units[unit.index()];
@@ -226,8 +224,7 @@ impl<O: Observer> Flash<O> {
         self.dispatch(unit);
     }
 
-    /// Dispatch a free unit on which an operation is suspended: serve an operation that goes before
-    /// it, or resume it.
+    /// Dispatch a free unit on which an operation is suspended: serve an operation that comes before it, or resume it.
     #[cold]
     pub(super) fn dispatch_over_suspended(&mut self, unit: BusyUnit) {
         let open = self.open_queues(unit);
@@ -255,16 +252,18 @@ impl<O: Observer> Flash<O> {
         self.read_left(unit, next);
     }
 
-    /// Whether an operation suspended on a unit belongs to a collection; the last one has this occupant.
+    /// Whether an operation suspended on a unit belongs to a collection. `holder` is the occupant of the one suspended
+    /// last.
     pub(super) fn belongs_to_collection(&self, unit: BusyUnit, holder: Occupant) -> bool {
         !Occupants::HOST_PROGRAMS.has(holder) || self.erase_is_suspended(unit)
     }
 
-    /// Count an operation that begins over a suspended one as delayed, if that belongs to a collection (`met`).
+    /// Count an operation that begins while another one is suspended as delayed by a collection, if the suspended one
+    /// belongs to a collection (`met`).
     pub(super) fn note_suspended(&mut self, OpId(id): OpId, met: bool) {
         let s = &mut self.state;
         let cmd = &s.ops[id].cmd;
-        // A read that serves a reconstruction alone is not counted: the read that it replaces is.
+        // A read that only serves a reconstruction is not counted; the read that it replaces is.
         if met && cmd.tag != NONE && cmd.bytes > 0 {
             s.commands.meets_collection(cmd.tag);
         }
@@ -275,8 +274,7 @@ impl<O: Observer> Flash<O> {
         suspended.iter().any(|r| self.state.ops[r.op].cmd.kind == OpKind::Erase)
     }
 
-    /// Return the arrival number before which operations are served before a suspended erase
-    /// resumes.
+    /// The arrival number up to which operations are served before a suspended erase resumes.
     pub(super) fn serve_before(&mut self, unit: BusyUnit, run: &Run) -> u64 {
         if run.serve_before != u64::MAX {
             return run.serve_before;
@@ -293,7 +291,7 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Resume the operation suspended last. No operation goes before it.
+    /// Resume the operation suspended last, since no operation comes before it.
     fn resume(&mut self, unit: BusyUnit) {
         let s = &mut self.state;
         let now = s.now;
@@ -311,7 +309,7 @@ impl<O: Observer> Flash<O> {
             u.phase = Phase::Channel;
             u.account.count_to(account::OVERHEAD, now);
             op.second = true;
-            // The cost is the transfer, and is counted when the program gets the channel.
+            // The cost is the transfer, which is counted when the program gets the channel.
             self.observe(run.op, Step::Resuming, now);
             return self.request_channel(run.op);
         }
@@ -325,7 +323,7 @@ impl<O: Observer> Flash<O> {
         self.interrupt_if_awaited(unit);
     }
 
-    /// Transfer the data of a suspended program to the die again. The program has the channel.
+    /// Transfer the data of a suspended program, which has got the channel, to the die again.
     pub(super) fn transfer_again(&mut self, id: u32) {
         let t = &self.fixed.timing;
         let s = &mut self.state;

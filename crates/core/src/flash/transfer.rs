@@ -1,4 +1,4 @@
-//! Which operation gets a channel next, and what it transfers.
+//! Decides which operation gets a channel next, and transfers its command or data.
 
 use super::channel::{self, Spent};
 use super::op::{FlashCommand, Op, OpId};
@@ -12,7 +12,7 @@ use crate::observer::{Observer, Step};
 use tailcut_units::{Cause, Occupant};
 
 impl FlashState {
-    /// Charge the wait of an operation for its channel, which has spent these times now.
+    /// Charge the wait of an operation for its channel. `spent` are the channel's times so far.
     #[inline]
     pub(super) fn charge_channel_wait(&mut self, id: u32, spent: &Spent) {
         let op = &mut self.ops[id];
@@ -80,7 +80,7 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Start what the operation needs the channel for.
+    /// Start the transfer for which the operation needs the channel.
     #[inline(always)]
     fn use_channel(&mut self, id: u32, second: bool, kind: OpKind) {
         let errors = self.fixed.senses.is_some();
@@ -93,8 +93,8 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Send the command and a program's data, then start the array operation. (One copy of it and of the next: they
-    /// are large, and granted from two places.)
+    /// Send the command and a program's data, then start the array operation. (Not inlined, like the next function:
+    /// both are large and called from two places.)
     #[inline(never)]
     fn command_in(&mut self, id: u32) {
         self.start(id, None, 0);
@@ -118,15 +118,15 @@ impl<O: Observer> Flash<O> {
         self.start_as_planned(id);
     }
 
-    /// Start an erase or a program, which take as long as their blocks say.
+    /// Start an erase or a program whose time depends on its blocks.
     #[inline(never)]
     pub(super) fn start_as_planned(&mut self, id: u32) {
         self.start(id, Some(self.planned_ns(id)), 0);
     }
 
-    /// Send the command and start the array operation. `planned` is the time of a sense, an erase or a program
-    /// that depends on its pages or blocks, and `beyond` what the senses of a read take beyond one. (Compiled several
-    /// times, so that other operations do not pay for these.)
+    /// Send the command and start the array operation. `planned` is the array time if it depends on pages or blocks.
+    /// `beyond` is the time of a read's senses in addition to the first one. (Inlined into several callers, so that
+    /// ordinary operations do not pay for the special cases.)
     #[inline(always)]
     fn start(&mut self, id: u32, planned: Option<u64>, beyond: u64) {
         let s = &mut self.state;
@@ -209,7 +209,7 @@ impl<O: Observer> Flash<O> {
         self.go_out::<false>(id, transfer, d, false);
     }
 
-    /// The same on a drive whose pages have raw bit errors.
+    /// [`Flash::data_out`] on a drive whose pages have raw bit errors.
     #[inline(never)]
     fn data_out_of_senses(&mut self, id: u32) {
         let transfer = self.fixed.timing.transfer_codewords_ns(self.state.ops[id].cmd.codewords);
@@ -221,15 +221,15 @@ impl<O: Observer> Flash<O> {
         self.data_out_of_any_senses(id, transfer);
     }
 
-    /// The same of any senses.
+    /// [`Flash::data_out`] for reads that are not plain.
     #[inline(never)]
     fn data_out_of_any_senses(&mut self, id: u32, transfer: u64) {
         let (transfer, d, ahead) = self.transfer_to_decoder(id, transfer);
         self.go_out::<true>(id, transfer, d, ahead);
     }
 
-    /// Transfer a page, whose decoding was planned. `ahead`: its die goes on to sense it. `ERRORS`: pages have raw bit
-    /// errors. (Compiled for each, so that what is common does not pay for what is not.)
+    /// Transfer a page whose decoding was planned. `ahead`: its die continues with a speculative sense. `ERRORS`: pages
+    /// have raw bit errors. (Compiled for each case, so that drives without errors do not pay for them.)
     #[inline(always)]
     fn go_out<const ERRORS: bool>(&mut self, id: u32, transfer: u64, d: Decoding, ahead: bool) {
         let s = &mut self.state;
@@ -257,11 +257,11 @@ impl<O: Observer> Flash<O> {
             u.awaited = !u.queues.waiting().is_empty() || u.suspended != 0;
             channel.out = unit.0;
         } else {
-            // The next read that was sensed with it holds the unit now.
+            // The next read that was sensed together with it becomes the holder.
             u.joined -= 1;
             u.holder = op.joined;
         }
-        // As long as reads that were sensed together remain, nothing awaits the unit.
+        // While reads that were sensed together remain, the end of a transfer does not release the unit.
         let mut awaited = u.awaited;
         if std::mem::take(&mut op.along) {
             self.observe(id, Step::Granted, now);

@@ -1,4 +1,4 @@
-//! The busy unit: a die, or a plane if planes work independently.
+//! The busy unit: the part of a die that one operation holds. It is a die, or a plane if planes work independently.
 
 use super::account::{self, Account};
 use super::queues::Queues;
@@ -16,30 +16,31 @@ pub(super) enum Phase {
     Channel,
     /// The operation is in the array until `Unit::until`; its event is set.
     Array,
-    /// The operation's data are transferred out until `Unit::until`; the channel then releases the
-    /// unit only if an operation waits or is suspended (`Unit::awaited`).
+    /// The operation's data are transferred out until `Unit::until`. The end of the transfer releases the unit only if
+    /// another operation waits or is suspended (`Unit::awaited`).
     Out,
-    /// The data of a further sense are transferred out and decoded, and the array senses the page again. If that
-    /// sense is not needed, the unit has no holder, and its timer releases it at `Unit::until`. Else the sense ends
-    /// then, and the end of the decoding leads on.
+    /// The data of a retry are transferred out and decoded while the array already senses the page again (a speculative
+    /// sense). If the decoding succeeds, the unit has no holder and is released at `Unit::until`. Otherwise the
+    /// speculative sense ends at `Unit::until`, and the read continues with it after the decoding.
     Ahead,
-    /// The operation is in the array and continues to its suspend point; the timer is set.
+    /// The operation is in the array and continues to its suspend point; a timer is set for that.
     Stopping,
-    /// The operation is being suspended; the timer is set.
+    /// The operation is being suspended; a timer is set for the end.
     Suspending,
-    /// The operation is being resumed; the timer is set.
+    /// The operation is being resumed; a timer is set for the end.
     Resuming,
-    /// Reads have the planes `Unit::reading`, each for itself (`PlaneRead`). The first of them that still has its
-    /// planes is the holder. The channel releases the planes of each at the end of its transfer.
+    /// Reads hold single planes (`Unit::reading`), independently of one another (`PlaneRead`). The holder is the one
+    /// that got its planes first, among those that still hold them. The end of each read's transfer releases its
+    /// planes.
     Reading,
 }
 
-/// An operation that may be interrupted, and its course in the array.
+/// An operation that may be interrupted, and its progress in the array.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Run {
     pub op: u32,
     pub course: Course,
-    /// Only arrivals before this number are served before the operation resumes; `u64::MAX`: all
+    /// Only operations with a smaller arrival number than this are served before the operation resumes; `u64::MAX`: all
     /// are.
     pub serve_before: u64,
 }
@@ -48,21 +49,21 @@ impl Run {
     pub const NONE: Run = Run { op: NONE, course: Course::NONE, serve_before: u64::MAX };
 }
 
-/// Most operations suspended on one unit: a program on top of an erase.
+/// Largest number of operations suspended at one unit: an erase, and above it a program.
 pub(super) const MOST_SUSPENDED: usize = 2;
 
-/// How collections close a unit.
+/// The collections that hold back host operations at a unit.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Gates {
-    /// Number of collections that close the unit to host operations.
+    /// Number of collections that close the unit to all host operations.
     pub closed: u16,
-    /// Number of these collections that erase.
+    /// Number of those collections that are erasing.
     pub erasing: u16,
-    /// Number of collections that close the unit to host programs alone.
+    /// Number of collections that close the unit to host programs only.
     pub programs_closed: u16,
-    /// Number of collections under way that do not wait. The schedule may hold back host programs for them.
+    /// Number of collections under way that are not waiting. The schedule may hold back host programs for them.
     pub collecting: u16,
-    /// Number of these collections that still move data.
+    /// Number of those collections that are still moving data.
     pub moving: u16,
     /// Number of lanes of this unit that are short of space.
     pub urgent: u16,
@@ -81,7 +82,7 @@ impl Gates {
         }
     }
 
-    /// The kinds of work that the gates allow to begin.
+    /// The kinds of work that may begin at the unit.
     #[inline]
     pub fn open(&self) -> Occupants {
         if self.closed > 0 {
@@ -94,14 +95,14 @@ impl Gates {
     }
 }
 
-/// Host operations queued at a unit or under way there.
+/// Number of host operations queued or under way at a unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostLoad {
     /// All host operations.
     pub ops: u32,
-    /// The reads among them.
+    /// Reads among these.
     pub reads: u32,
-    /// The reads among them whose data serve a reconstruction.
+    /// Reads among these whose data are used for a reconstruction.
     pub rebuilds: u32,
 }
 
@@ -112,34 +113,35 @@ pub(super) struct Unit {
     /// The operation that holds the unit, or `NONE`.
     pub holder: u32,
     pub phase: Phase,
-    /// The kinds of work whose arrival interrupts the holder now.
+    /// The kinds of work whose arrival interrupts the holder at present.
     pub interrupters: Occupants,
-    /// Reads sensed together whose data still wait for the channel, the holder not counted.
+    /// Reads that were sensed together with the holder and whose data still wait for the channel.
     pub joined: u8,
-    /// Whether the unit begins the operations that were queued for joining at the end of the event.
+    /// Whether operations have been queued for joining; the unit begins them at the end of the present event.
     pub gathering: bool,
-    /// Number of operations suspended. The last one is on top of `stack`.
+    /// Number of suspended operations. The one suspended last is on top of `stack`.
     pub suspended: u8,
-    /// Whether a collection has delayed the operation that holds the unit.
+    /// Whether a collection has delayed the holder.
     pub met_collection: bool,
-    /// When an operation that a collection had delayed last left the unit, ns.
+    /// When an operation that a collection had delayed most recently left the unit, ns.
     pub met_until: u64,
     /// End of phase `Array`, `Out` or `Ahead`.
     pub until: u64,
-    /// Whether the channel releases the unit at the end of phase `Out`; in phase `Reading` the planes of the read at
-    /// place `leaving`.
+    /// Whether the channel releases the unit at the end of phase `Out`. In phase `Reading`: whether it releases the
+    /// planes of the read at `leaving`.
     pub awaited: bool,
-    /// The planes that reads have in phase `Reading`, as a mask, and the first plane of the read whose data go out.
+    /// The planes that reads hold in phase `Reading`, as a mask; and the first plane of the read whose data are being
+    /// transferred.
     pub reading: u32,
     pub leaving: u32,
     pub gates: Gates,
     pub load: HostLoad,
     pub queues: Queues,
     pub account: Account,
-    /// Array time, ns, counted once for each plane that an operation addresses. An operation counts
-    /// in full when it begins; the parts that suspensions repeat are not included.
+    /// Array time, ns, counted once for each plane that an operation addresses. It is added when the operation begins.
+    /// Work that is repeated because of suspensions is not included.
     pub plane_ns: u64,
-    /// The holder's course in the array, if it may be interrupted.
+    /// The holder's progress in the array, if it may be interrupted.
     pub run: Run,
     pub stack: [Run; MOST_SUSPENDED],
 }
@@ -176,12 +178,12 @@ impl Unit {
         (self.suspended as usize).checked_sub(1).map(|top| &mut self.stack[top])
     }
 
-    /// The suspended operations; the one suspended last is at the end.
+    /// The suspended operations, in order of suspension.
     pub fn suspended(&self) -> &[Run] {
         &self.stack[..usize::from(self.suspended)]
     }
 
-    /// Make a unit idle as of the end of a last transfer, which nothing awaited.
+    /// Make the unit idle from the end of its last transfer, for which nothing was waiting.
     #[inline]
     pub fn go_idle(&mut self) {
         self.account.count_to(self.gates.idle_slot(), self.until);
@@ -190,8 +192,7 @@ impl Unit {
         self.met_collection = false;
     }
 
-    /// Nanoseconds up to `now` in which an operation had the unit, or was being stopped,
-    /// suspended or resumed there.
+    /// Time up to `now`, ns, in which an operation held the unit or was being stopped, suspended or resumed.
     pub fn taken(&self, now: u64) -> u64 {
         self.account.taken(if self.phase == Phase::Out { self.until.min(now) } else { now })
     }

@@ -1,4 +1,4 @@
-//! How long dies, planes and channels were in use.
+//! The time in use of dies, planes and channels.
 
 use super::account;
 use super::plane_reads::{PlaneRead, Stage};
@@ -17,11 +17,10 @@ pub struct ChannelTime {
     pub total: u64,
     /// Time in which an operation held the channel.
     pub granted: u64,
-    /// Part of `granted` in which nothing moved, because the decoder was full. A stall counts in
-    /// full from the beginning of its transfer.
+    /// Part of `granted` in which nothing was transferred because the decoder was full. A stall is added in full at the
+    /// beginning of its transfer.
     pub stalled: u64,
-    /// Part of `granted` that moved pages which did not decode. It counts in full from the beginning of a
-    /// transfer.
+    /// Part of `granted` used for pages that did not decode. It is added in full at the beginning of a transfer.
     pub uncorrectable: u64,
 }
 
@@ -39,8 +38,7 @@ impl ChannelTime {
 }
 
 impl<O: Observer> Flash<O> {
-    /// By unit: nanoseconds in which an operation held it, or was being stopped, suspended or
-    /// resumed there.
+    /// By busy unit: time, ns, in which an operation held it or was being stopped, suspended or resumed there.
     pub fn units_taken(&self) -> Vec<u64> {
         self.state.units.iter().map(|u| u.taken(self.state.now)).collect()
     }
@@ -51,7 +49,7 @@ impl<O: Observer> Flash<O> {
         units.map(|(number, u)| u.plane_ns.saturating_sub(self.array_ahead(number, u))).collect()
     }
 
-    /// By channel: nanoseconds in which an operation held it.
+    /// By channel: time, ns, in which an operation held it.
     pub fn channels_taken(&self) -> Vec<u64> {
         self.state.channels.iter().map(|c| c.spent(self.state.now).iter().sum()).collect()
     }
@@ -79,7 +77,7 @@ impl<O: Observer> Flash<O> {
         time
     }
 
-    /// Array time of a unit that is already counted and still to come, multiplied by planes.
+    /// Array time of a unit that is already counted but lies in the future, multiplied by the number of planes.
     fn array_ahead(&self, number: BusyUnit, unit: &Unit) -> u64 {
         let s = &self.state;
         let planes = |op: u32| match s.ops[op].cmd.kind {
@@ -103,7 +101,7 @@ impl<O: Observer> Flash<O> {
                 unit.until.saturating_sub(s.now).min(array) * planes(unit.holder)
             }
             Phase::Stopping | Phase::Suspending | Phase::Resuming => left(&unit.run),
-            // A suspended program whose data are transferred again.
+            // The data of a suspended program are being transferred again.
             Phase::Channel if unit.account.slot() == account::OVERHEAD => left(&unit.run),
             Phase::Ahead if unit.holder != NONE => unit.until.saturating_sub(s.now) * planes(unit.holder),
             Phase::Reading => {
@@ -112,7 +110,7 @@ impl<O: Observer> Flash<O> {
                 let left = |read: &PlaneRead| read.until.saturating_sub(s.now).min(self.sense_ns(read.op));
                 sensed.map(|read| left(read) * u64::from(read.planes.count_ones())).sum()
             }
-            // A sense that is dropped counts from the beginning of the transfer.
+            // A dropped sense is counted at the beginning of the transfer.
             Phase::Idle | Phase::Channel | Phase::Out | Phase::Ahead => 0,
         };
         stopped + held

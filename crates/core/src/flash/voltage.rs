@@ -1,7 +1,7 @@
-//! Erases at one of two voltages, where a scheme chooses, and how long programs of the blocks take.
+//! Erases at one of two voltages, under a scheme that chooses, and the program times that follow.
 //!
-//! The controller notes the voltage when it orders an erase. Programs of a block that was erased at the lower
-//! voltage take longer. An operation on several planes takes its slowest plane.
+//! The controller sets the voltage when it issues an erase. Programs of a block that was erased at the lower voltage
+//! take longer. A multi-plane operation takes as long as its slowest plane.
 
 use super::join::joined;
 use super::op::FlashCommand;
@@ -10,7 +10,7 @@ use crate::nand::OpKind;
 use crate::nand::timing::Timing;
 
 impl<O> Flash<O> {
-    /// Note at which voltage the erase is of the block at an index of a plane, which is ordered now.
+    /// Set the voltage of the erase that is issued now to the block at an index of a plane.
     pub fn orders_erase_at(&mut self, plane: u32, index: u32, full_voltage: bool) {
         let blocks = &mut self.state.blocks;
         blocks.ordered_at(blocks.id(plane, index), full_voltage);
@@ -25,8 +25,8 @@ impl<O> Flash<O> {
         }
     }
 
-    /// How long a program or an erase whose time depends on its blocks is in the array if nothing interrupts it,
-    /// with those that joined it, ns.
+    /// Time in the array, ns, of a program or erase whose time depends on its blocks, together with those that joined
+    /// it, if nothing interrupts it.
     #[cold]
     pub(super) fn planned_ns(&self, head: u32) -> u64 {
         let cmd = &self.state.ops[head].cmd;

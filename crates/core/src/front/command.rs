@@ -1,15 +1,15 @@
-//! Commands of the host: what is known of each under way, and what its submitter hears at its end.
+//! Commands of the host: the state of each command under way, and its completion.
 
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Cause, Command, HostOp, Ledger, SimTime, Span, Status};
 
-/// Why a drive does not take a command. The drive is as it was.
+/// The reason why a drive refuses a command. The drive is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubmitError {
     /// Submit again after the next completion.
     #[error("the device queue is full")]
     QueueFull,
-    /// The drive is at a later time, or has something to do at or before the time of the submission.
+    /// The drive is at a later time, or has an event at or before the time of the submission.
     #[error("the drive is not at {} ns: advance it to the time of the submission, which may not go back", at.0)]
     NotAdvanced {
         /// The time of the submission.
@@ -28,10 +28,10 @@ pub enum SubmitError {
     TooLarge {
         /// Its bytes.
         bytes: u32,
-        /// The most that a command may have.
+        /// The largest number of bytes of a command.
         most: u64,
     },
-    /// The data of a write are neither absent nor as many bytes as the command says.
+    /// The number of data bytes of a write is neither 0 nor that of the command.
     #[error("a write of {bytes} bytes has {given} bytes of data")]
     DataLength {
         /// Bytes of the command.
@@ -54,11 +54,11 @@ pub struct Submission<'a> {
 }
 
 impl Submission<'_> {
-    /// Check what does not depend on the queue, on a drive at `now` that does something at `next` and takes `most` bytes a
-    /// command.
+    /// Check a submission, except for the state of the queue. The drive is at `now`, has its next event at `next`, and
+    /// accepts `most` bytes for each command.
     ///
     /// # Errors
-    /// What the submitter has done wrong.
+    /// The mistake of the submitter.
     #[inline]
     pub fn check(&self, now: SimTime, next: SimTime, most: u64) -> Result<(), SubmitError> {
         let Submission { at, wanted, command, data } = *self;
@@ -110,7 +110,7 @@ pub struct Arrived {
     pub command: Command,
     /// When the host wanted to submit it, ns.
     pub arrived: u64,
-    /// How it will end, as far as that is known.
+    /// Its status at its end, as far as known.
     pub status: Status,
     /// Latency by cause so far.
     pub ledger: Ledger,
@@ -129,7 +129,7 @@ impl Arrived {
         }
     }
 
-    /// Make it the command with this number, which the host wanted to submit at `wanted` and has submitted at `at`.
+    /// Initialise the fields for a command that the host wanted to submit at `wanted` and has submitted at `at`.
     #[inline]
     pub fn begin(&mut self, index: u64, tag: u64, command: Command, [wanted, at]: [SimTime; 2]) {
         (self.index, self.tag, self.command) = (index, tag, command);
@@ -147,7 +147,7 @@ impl Arrived {
         self.ledger.charge(Cause::HOST_LATENCY, latency.0);
     }
 
-    /// What its submitter hears at `now`, with the data of a read.
+    /// The completion at `now`, with the data of a read.
     #[inline]
     pub fn completion<'a>(&'a self, now: u64, data: &'a [u8]) -> Completion<'a> {
         debug_assert_eq!(self.ledger.sum(), now - self.arrived, "a ledger adds up: {:?}", self.ledger);

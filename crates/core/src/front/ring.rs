@@ -1,4 +1,4 @@
-//! Queues of commands by the time at which each goes on.
+//! Queues of commands, ordered by the time at which each continues.
 
 use crate::containers::NONE;
 use crate::containers::few_timers::FewTimers;
@@ -6,7 +6,7 @@ use crate::containers::timers::UNSET;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// A FIFO of commands whose times never fall, and the timer of its first.
+/// A FIFO of commands with non-decreasing times, and the timer of the first one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ring {
     queue: VecDeque<(u64, u32)>,
@@ -19,7 +19,7 @@ impl Ring {
         Ring { queue: VecDeque::with_capacity(depth as usize + 1), timer }
     }
 
-    /// Add the command in this slot, which goes on at `at`.
+    /// Add the command in this slot, which continues at `at`.
     #[inline]
     pub fn push(&mut self, timers: &mut FewTimers, at: u64, id: u32) {
         debug_assert!(self.queue.back().is_none_or(|&(last, _)| last <= at), "a FIFO server keeps order");
@@ -43,7 +43,7 @@ impl Ring {
         self.queue.iter().copied()
     }
 
-    /// Check that its times do not fall below `now` or one another, and that its timer is set as it must be.
+    /// Check that the times are not before `now` and do not decrease, and that the timer is that of the first command.
     ///
     /// # Errors
     /// The first law that it breaks.

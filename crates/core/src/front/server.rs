@@ -1,9 +1,9 @@
-//! FIFO servers without preemption, whose times are computed when they are asked.
+//! FIFO servers without preemption, whose times are computed at each request.
 
 use serde::{Deserialize, Serialize};
 use tailcut_units::Span;
 
-/// A processor that does one thing after another.
+/// A processor that does one piece of work after another.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Server {
     /// When its last work ends, ns.
@@ -33,8 +33,8 @@ pub struct LinkWay {
 }
 
 impl LinkWay {
-    /// Grant the link from `from` on, as soon as it is free, for a transfer. Returns when the
-    /// transfer begins, and how long it takes.
+    /// Grant the link for a transfer, from `from` on, as soon as it is free. Returns the start of the transfer and its
+    /// duration.
     #[inline]
     pub fn grant(&mut self, from: u64, bytes: u64, rate: u64) -> (u64, u64) {
         if self.last.0 != bytes {
@@ -51,8 +51,8 @@ impl LinkWay {
         self.granted
     }
 
-    /// Time up to `now` in which data moved, ns, if the transfers that have not ended follow one another from
-    /// now on.
+    /// Time up to `now` in which data were transferred, ns, if the transfers that have not ended follow one another
+    /// without gaps.
     pub fn moved(&self, now: u64) -> u64 {
         self.granted - self.free.saturating_sub(now).min(self.granted)
     }

@@ -4,8 +4,8 @@
 //! its program ends. Dirty slots are in a list ordered by their last write, and in a list of their
 //! pool of lanes or, with parity, of their stripe.
 //!
-//! In addition to the slots for host data there may be slots for units that only move from one
-//! place on flash to another. They are in flight from the start and do not count as held.
+//! In addition to the slots for host data there may be slots for units that only move from one address on flash to
+//! another. They are in flight from the start and do not count as held.
 
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
@@ -13,7 +13,7 @@ use crate::containers::list::{Link, List};
 use serde::{Deserialize, Serialize};
 
 /// A list of dirty slots: that of a pool of lanes or, with parity, that of a stripe. All lists of a drive are of one
-/// kind, so a list does not say of which it is.
+/// kind, so a list does not store its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DirtyList(u32);
@@ -31,13 +31,13 @@ impl DirtyList {
         DirtyList(entry)
     }
 
-    /// The pool, of a list of a pool.
+    /// The pool of this list, which must belong to a pool.
     #[inline]
     pub fn pool(self) -> u32 {
         self.0
     }
 
-    /// The entry of the stripe, of a list of a stripe.
+    /// The entry of the stripe of this list, which must belong to a stripe.
     #[inline]
     pub fn stripe(self) -> u32 {
         self.0
@@ -324,7 +324,7 @@ impl Buffer {
         epoch < self.oldest_epoch || self.epochs.iter().take(last + 1).all(|&n| n == 0)
     }
 
-    /// Forget the empty epochs before `epoch`, which no FLUSH waits for any more.
+    /// Remove the empty epochs before `epoch`, for which no FLUSH waits any more.
     pub fn forget_before(&mut self, epoch: u32) {
         while self.oldest_epoch < epoch && self.epochs.len() > 1 && self.epochs[0] == 0 {
             self.epochs.pop_front();

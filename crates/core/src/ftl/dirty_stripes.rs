@@ -1,4 +1,4 @@
-//! The stripes of which the write buffer holds units.
+//! The dirty stripes: stripes with units in the write buffer.
 //!
 //! Each such stripe has an entry. The map entry of its parity gives the number of the entry, as the
 //! map entry of a host unit gives its buffer slot. An entry has a *job* from its flush until the
@@ -38,7 +38,8 @@ pub struct DirtyStripes {
 }
 
 impl DirtyStripes {
-    /// For at most `entries` stripes in `groups` groups; `whole`: data units of a stripe.
+    /// Create the table for at most `entries` stripes in `groups` groups. `whole` is the number of data units of a
+    /// stripe.
     pub fn new(entries: u32, groups: u32, whole: u32) -> DirtyStripes {
         let blank = Entry { stripe: NONE, old_ppa: Ppa::NONE, job: NONE, written: 0, list: NONE };
         DirtyStripes {

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// being collected).
 const CLOSED_TO_COLLECTION: u32 = 1 << 31;
 
-/// Whose data are written to a frontier.
+/// The kind of data that a frontier receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Writer {
     /// Host data.
@@ -41,7 +41,7 @@ struct Lane {
 /// All extents of the drive, lane by lane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Extents {
-    /// By extent: the units that a collection cannot win, valid ones and those in holes, with
+    /// By extent: the units that a collection would not free (valid ones and those in holes), with the flag
     /// [`CLOSED_TO_COLLECTION`].
     valid: Vec<u32>,
     /// By extent: serial number given when it was closed.
@@ -50,11 +50,11 @@ pub struct Extents {
     pending_rows: Vec<u32>,
     links: Vec<Link>,
     lanes: Vec<Lane>,
-    /// Extents that were closed before they were full, with their rows written.
+    /// Extents that were closed before they were full, with the number of written rows.
     short: BTreeMap<u32, u32>,
     /// Extents that are out of use for good.
     retired: BTreeSet<u32>,
-    /// The parts of extents that hold no data, if there can be any.
+    /// The parts of extents that hold no data, on a drive whose extents can have holes.
     holes: Option<Holes>,
     /// Serial number that the next closed extent gets.
     pub serial: u64,
@@ -68,7 +68,7 @@ impl Extents {
         Extents::with_holes(layout, None)
     }
 
-    /// All extents free but those that consist of holes. `holes` is `None` if there never are any.
+    /// All extents free, except those that consist of holes. `holes` is `None` if extents cannot have holes.
     pub fn with_holes(layout: &Layout, holes: Option<&Holes>) -> Extents {
         let n = layout.extents() as usize;
         let none = Frontier { extent: NONE, next_row: 0 };
@@ -100,7 +100,7 @@ impl Extents {
         e
     }
 
-    /// The holes, if there can be any.
+    /// The holes; `None` if extents cannot have any.
     pub fn holes(&self) -> Option<&Holes> {
         self.holes.as_ref()
     }
@@ -137,7 +137,7 @@ impl Extents {
         std::iter::successors(Some(free.head()).filter(|&at| at != NONE), next)
     }
 
-    /// Rows of an extent that lie in no hole.
+    /// Number of rows of an extent outside of holes.
     #[inline]
     pub fn rows_of(&self, layout: &Layout, extent: u32) -> u32 {
         let lost = |holes: &Holes| holes.units()[extent as usize] / layout.units_per_row;
@@ -166,8 +166,8 @@ impl Extents {
         self.erases * u64::from(layout.lanes) + u64::from(lane)
     }
 
-    /// Free extents of a lane. Of extents with holes: their rows in whole extents, so that thresholds
-    /// mean the same space.
+    /// Free extents of a lane. If extents have holes, this is the number of whole extents with as many rows, so that
+    /// thresholds mean the same amount of space.
     #[inline]
     pub fn free(&self, layout: &Layout, lane: u32) -> u32 {
         let l = &self.lanes[lane as usize];
@@ -200,7 +200,7 @@ impl Extents {
         self.not_won(extent) - self.units_in_holes(extent)
     }
 
-    /// Units of an extent that a collection of it does not win: valid ones, and those in holes.
+    /// Units of an extent that its collection would not free: valid ones, and those in holes.
     #[inline]
     pub fn not_won(&self, extent: u32) -> u32 {
         self.valid[extent as usize] & !CLOSED_TO_COLLECTION
@@ -212,7 +212,7 @@ impl Extents {
         self.holes.as_ref().map_or(0, |holes| holes.units()[extent as usize])
     }
 
-    /// Prepare a change of an extent's count of valid units that follows soon.
+    /// Prefetch an extent's counter of valid units, which will change soon.
     #[inline]
     pub fn prefetch(&self, extent: u32) {
         prefetch(&self.valid, extent as usize);
@@ -224,7 +224,7 @@ impl Extents {
         self.valid[extent as usize] += 1;
     }
 
-    /// Count one valid unit less in an extent. Returns how many are left if the extent is closed.
+    /// Count one valid unit less in an extent. If the extent is closed, returns the number that is left.
     #[inline]
     pub fn lose(&mut self, extent: u32) -> Option<u32> {
         debug_assert!(self.valid(extent) > 0);
@@ -268,7 +268,7 @@ impl Extents {
         true
     }
 
-    /// Whether a lane may open a free extent and still has `reserve` of them, in rows.
+    /// Whether a lane may open a free extent and still keeps the rows of `reserve` extents.
     #[inline]
     fn may_open(&self, layout: &Layout, lane: u32, reserve: u32) -> bool {
         let l = &self.lanes[lane as usize];
@@ -358,7 +358,7 @@ impl Extents {
         self.serial += 1;
     }
 
-    /// Whether an extent takes no further row and is not being collected.
+    /// Whether an extent is closed: no further row of it is used, and it is not being collected.
     #[inline]
     pub fn is_closed(&self, extent: u32) -> bool {
         self.valid[extent as usize] & CLOSED_TO_COLLECTION == 0
@@ -398,7 +398,7 @@ impl Extents {
         }
     }
 
-    /// Take an emptied extent, which was erased as far as it could be, out of use for good.
+    /// Take an emptied extent out of use for good. It has been erased as far as possible.
     pub fn retire(&mut self, extent: u32) {
         debug_assert_eq!(self.valid(extent), 0);
         self.erases += 1;
@@ -486,7 +486,7 @@ impl Extents {
         }
     }
 
-    /// By extent, the row up to which it is written, but for its holes: the end of a closed extent, the
+    /// By extent: the row up to which it is written, ignoring its holes. This is the end of a closed extent and the
     /// beginning of a free one.
     pub fn rows_written(&self, layout: &Layout) -> Vec<u32> {
         let mut rows = vec![0; layout.extents() as usize];

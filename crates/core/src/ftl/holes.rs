@@ -22,8 +22,8 @@ impl Holes {
         Holes { is_hole: vec![false; extents * layout.parts as usize], units: vec![0; extents] }
     }
 
-    /// Make a part of an extent a hole. Returns the mapping units that the extent loses: none if the
-    /// part is a hole already.
+    /// Turn a part of an extent into a hole. Returns the number of mapping units that the extent loses; 0 if the part
+    /// is a hole already.
     pub fn add(&mut self, layout: &Layout, extent: u32, part: u32) -> u32 {
         let is_hole = &mut self.is_hole[(extent * layout.parts + part) as usize];
         let lost = if std::mem::replace(is_hole, true) { 0 } else { layout.units_per_part() };
@@ -43,8 +43,7 @@ impl Holes {
         &self.units
     }
 
-    /// The first row of an extent, from `row` on, that lies in no hole; the number of its rows if there
-    /// is none.
+    /// The first row of an extent, from `row` on, outside of holes; the number of its rows if there is none.
     #[inline]
     pub fn next_row(&self, layout: &Layout, extent: u32, row: u32) -> u32 {
         let rows = row..layout.rows_per_extent.min(row + layout.parts);

@@ -1,4 +1,4 @@
-//! The address arithmetic: where physical addresses lie.
+//! The arithmetic of physical addresses: extent, row, die, plane and page of each.
 //!
 //! A *physical unit address* (PPA) numbers every mapping unit of the flash. Addresses
 //! are dense: extent by extent, and inside an extent in the order of programming, row
@@ -50,7 +50,7 @@ pub struct Layout {
     pub units_per_row: u32,
     /// Rows in an extent.
     pub rows_per_extent: u32,
-    /// Parts of an extent: the sets of planes on which its rows lie in turn.
+    /// Number of parts of an extent. A part is a set of planes; consecutive rows are on consecutive parts, round-robin.
     pub parts: u32,
     /// Mapping units in an extent.
     pub units_per_extent: u32,
@@ -58,7 +58,7 @@ pub struct Layout {
     pub host_units: u32,
     /// Extents of each lane whose blocks hold one bit a cell. They follow the usable ones.
     pub slc_extents: u32,
-    /// Rows in such an extent: its first ones.
+    /// Rows in such an extent; they are its first ones.
     pub slc_rows: u32,
     by_extent: Divider,
     by_row: Divider,
@@ -88,8 +88,7 @@ impl ByBytes {
 }
 
 impl Layout {
-    /// The arithmetic of a drive of the given dimensions. The caller has checked that they fit each
-    /// other.
+    /// The arithmetic of a drive with these dimensions. The caller has checked that they are consistent.
     #[allow(clippy::too_many_arguments)]
     pub fn new(
         kind: ExtentKind,
@@ -136,8 +135,8 @@ impl Layout {
         }
     }
 
-    /// The most valid units that an extent may have for its collection to gain a row. Collection
-    /// writes the valid units again in whole rows.
+    /// The largest number of valid units with which the collection of an extent still frees a row. (Collection writes
+    /// the valid units in whole rows.)
     #[inline]
     pub fn most_valid(&self) -> u32 {
         self.units_per_extent - self.units_per_row
@@ -210,7 +209,7 @@ impl Layout {
         self.by_page.quotient(byte)
     }
 
-    /// The extent of an address, and the offset of the address in it.
+    /// The extent of an address, and the offset of the address in the extent.
     #[inline]
     pub fn extent_of(&self, ppa: Ppa) -> (u32, u32) {
         self.by_extent.div_rem(ppa.0)
@@ -235,7 +234,7 @@ impl Layout {
         self.by_row.div_rem(ppa.0)
     }
 
-    /// The first unit of the row of a unit, and the unit's place in the row.
+    /// The first unit of the row of a unit, and the unit's position in the row.
     #[inline]
     pub fn row_start(&self, ppa: Ppa) -> (Ppa, u32) {
         let (_, slot) = self.row_of(ppa);

@@ -1,9 +1,9 @@
 //! The map from logical to physical units and back.
 //!
-//! Both directions are flat arrays of four-byte entries. Zero means *where the sequential fill put
-//! the unit*. So a freshly filled drive needs no memory for its map, and regions that are never
-//! written afterwards never take any. An address is its number plus 1. The numbers above the last
-//! address are what the buffer holds: slots, or dirty stripes.
+//! Both directions are flat arrays of four-byte entries. Zero means *at the address of the sequential fill*. So a
+//! freshly filled drive needs no memory for its map, and regions that are never written afterwards never need any. An
+//! entry for an address is the address plus 1. Entries above the last address name contents of the buffer: slots, or
+//! dirty stripes.
 
 use super::layout::Layout;
 use super::stripes::Stripes;
@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 use tailcut_units::random::mix;
 
 const TRIMMED: u32 = u32::MAX;
-/// A drive of more physical units has its reverse map in a temporary file: 8.6 GB and more. The forward map
-/// is read at random and needs memory. Writes and collections use the reverse map of an extent in order.
+/// A drive with more physical units than this has its reverse map (8.6 GB and more) in a temporary file. The forward
+/// map is read at random and needs memory, while writes and collections use the reverse map of an extent in order.
 const UNITS_IN_MEMORY: u32 = 1 << 31;
 
-/// Where a logical unit is.
+/// The place of a logical unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// Never written, or trimmed.
@@ -29,7 +29,7 @@ pub enum Place {
     Flash(Ppa),
 }
 
-/// What the buffer holds of a logical unit. Units of the host have slots, and parity has a stripe.
+/// The entry of a buffered logical unit: a slot for units of the host, a dirty stripe for parity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InBuffer {
     /// A unit of the host: it is in this slot of the write buffer (pblk: of the ring).
@@ -54,22 +54,22 @@ impl InBuffer {
     }
 }
 
-/// Rows of units of which the first ones take data.
+/// Rows of which only the first units take data.
 #[derive(Clone, Debug)]
 struct Rows {
-    /// Units of a row, and those that take data.
+    /// Number of units of a row.
     all: Divider,
     data: Divider,
 }
 
 impl Rows {
-    /// The place of a unit that takes data, by its number among them.
+    /// The position of a unit that takes data, from its number among such units.
     fn place(&self, number: u32) -> u32 {
         let (row, within) = self.data.div_rem(number);
         row * self.all.by() + within
     }
 
-    /// The number of the unit at a place; `None` if it takes no data.
+    /// The number of the unit at a position; `None` if it takes no data.
     fn count(&self, place: u32) -> Option<u32> {
         let (row, within) = self.all.div_rem(place);
         (within < self.data.by()).then(|| row * self.data.by() + within)
@@ -87,7 +87,7 @@ pub struct Fill {
     by_lanes: Divider,
     by_lane_units: Divider,
     chunk: u32,
-    /// Units from a chunk of a lane to the next, and those before the first.
+    /// Distance between two chunks of a lane, in units.
     pitch: u32,
     first: u32,
     lanes: u32,
@@ -121,8 +121,8 @@ impl Fill {
         }
     }
 
-    /// A fill of `lines` of `sectors` units each, of which `data` from the unit `first` on are data. `row`: of so many
-    /// units that follow one another the first ones alone, as many as the second number says, take data.
+    /// A fill of `lines` of `sectors` units each. Of a line, `data` units from unit `first` take data. `row` is a pair
+    /// (n, m): of every n consecutive units, only the first m take data.
     pub fn of_lines(lines: u32, sectors: u32, (first, data): (u32, u32), row: Option<(u32, u32)>) -> Fill {
         Fill {
             rows: row.map(|(all, data)| Rows { all: Divider::new(all), data: Divider::new(data) }),
@@ -210,7 +210,7 @@ pub struct Map {
     pub reverse: BigArray<u32>,
     /// One bit per physical unit: whether it holds the current copy of a logical unit on flash.
     pub valid: BigArray<u64>,
-    /// The closed form that zero entries refer to.
+    /// The sequential fill, to which zero entries refer.
     pub fill: Fill,
     /// The entry of the last physical unit.
     last: u32,
@@ -236,7 +236,7 @@ impl Map {
         Map::of(layout.host_units, layout.units(), fill)
     }
 
-    /// An empty map of `host_units` logical units, besides parity, to `units` physical ones.
+    /// An empty map of `host_units` logical units, and parity in addition to them, to `units` physical ones.
     pub fn of(host_units: u32, units: u32, fill: Fill) -> std::io::Result<Map> {
         let parities = fill.stripes.as_ref().map_or(0, |s| s.count);
         debug_assert!(fill.stripes.as_ref().is_none_or(|s| s.parity(0) == Lpn(host_units)));
@@ -286,30 +286,30 @@ impl Map {
         }
     }
 
-    /// Prepare a look-up that follows soon. The logical unit need not exist.
+    /// Prefetch the entry of a logical unit for a look-up that follows soon. The unit need not exist.
     #[inline]
     pub fn prefetch(&self, lpn: Lpn) {
         self.forward.prefetch(lpn.index());
     }
 
-    /// Prepare the look-up of the owners of a physical address and those that follow it.
+    /// Prefetch the owners of a physical address and of the addresses after it.
     #[inline]
     pub fn prefetch_owner(&self, ppa: Ppa) {
         self.reverse.prefetch(ppa.index());
     }
 
-    /// Prepare the look-ups of the owners of an extent that is about to be collected.
+    /// Prefetch the owners of an extent that is about to be collected.
     pub fn fetch_owners(&self, first: Ppa, count: u32) {
         self.reverse.fetch(first.index(), count as usize);
     }
 
-    /// Prepare the end of a copy's validity.
+    /// Prefetch the valid bit of a copy that will become stale.
     #[inline]
     pub fn prefetch_valid(&self, ppa: Ppa) {
         self.valid.prefetch((ppa.0 / 64) as usize);
     }
 
-    /// Where a logical unit is.
+    /// The place of a logical unit.
     #[inline]
     pub fn lookup(&self, lpn: Lpn) -> Place {
         self.decode(lpn, self.forward[lpn.index()])
@@ -406,9 +406,9 @@ impl Map {
             && self.state.parity.1.0 <= logical
     }
 
-    /// Whether the two directions of a restored map agree, which is sane; what is buffered has no place in them: the
-    /// mapped logical units are the owners of the valid physical ones. Sums of hashes compare the pairs
-    /// of both directions, so that each table is read once in order.
+    /// Whether the two directions of a restored, sane map agree: the mapped logical units must be the owners of the
+    /// valid physical ones. Buffered units are in neither direction. The pairs of both directions are compared by sums
+    /// of hashes, so that each table is read once in order.
     pub fn agrees(&self) -> bool {
         let of = |lpn: Lpn, ppa: Ppa| mix(u64::from(lpn.0) << 32 | u64::from(ppa.0));
         let mut sum = 0u64;
@@ -445,7 +445,7 @@ impl Map {
 
 /// Whether all entries are at most `most`, or `other`.
 fn within(entries: &[u32], most: u32, other: u32) -> bool {
-    // No early end in a chunk: the compiler then compares several entries at a time.
+    // Without an early exit inside a chunk, the compiler compares several entries at a time.
     entries.chunks(1 << 12).all(|chunk| chunk.iter().fold(true, |ok, &e| ok & (e <= most || e == other)))
 }
 

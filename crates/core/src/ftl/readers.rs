@@ -1,7 +1,7 @@
 //! Reads that keep their extents from being erased.
 //!
-//! Only an extent that is to be erased is asked for its readers. So each reader has a place with its extent, and no
-//! extent counts its readers: a count would be far away in memory at each read of a large drive.
+//! The readers of an extent are needed only before its erase. Therefore the table has the extent of each reader, and no
+//! counter for each extent: on a large drive, each read would have to access such a counter in distant memory.
 
 use crate::address::Extent;
 use crate::containers::NONE;
@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 /// The reads under way, with their extents.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Readers {
-    /// By the number of a reader: the extent that it keeps, or `NONE`. Numbers of readers that have ended are used
-    /// again, so that this is no longer than the most readers at one time.
+    /// By number of the reader: the extent that it keeps, or `NONE`. Numbers of ended readers are reused, so the table
+    /// is as long as the largest number of readers at one time.
     keep: Vec<u32>,
     /// Number of readers.
     count: u32,
@@ -44,7 +44,7 @@ impl Readers {
         Extent(extent)
     }
 
-    /// The number of readers of an extent. Takes time for the most readers that there have been at one time.
+    /// The number of readers of an extent. The time is proportional to the largest number of readers at one time.
     pub fn of(&self, Extent(extent): Extent) -> u32 {
         if self.count == 0 {
             return 0;
@@ -57,7 +57,7 @@ impl Readers {
         (0..).zip(self.keep.iter().copied()).filter(|&(_, extent)| extent != NONE)
     }
 
-    /// The most readers for which there is memory.
+    /// The largest number of readers for which there is memory.
     pub fn most(&self) -> usize {
         self.keep.capacity()
     }
@@ -67,7 +67,7 @@ impl Readers {
         self.count
     }
 
-    /// Whether restored readers can be those of a drive with so many extents and readers.
+    /// Whether restored readers fit a drive with this number of extents and readers.
     pub fn fit(&self, extents: u32, most: usize) -> bool {
         let inside = |(_, extent)| extent < extents;
         self.keep.len() <= most && self.iter().all(inside) && self.iter().count() == self.count as usize

@@ -1,6 +1,6 @@
-//! The extents in SLC mode: which are free, open, full or being folded.
+//! The states of the extents in SLC mode: free, open, full or being folded.
 //!
-//! Their valid units, pending rows and readers are counted in [`super::extents`], as those of all extents.
+//! Their valid units, pending rows and readers are counted in [`super::extents`], like those of all extents.
 
 use super::layout::Layout;
 use crate::address::{Extent, Lane, Ppa};
@@ -11,10 +11,10 @@ use std::collections::{BTreeSet, VecDeque};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LaneRegion {
     free: VecDeque<Extent>,
-    /// The extent that is written, or none, and its next row.
+    /// The open extent, or none.
     open: Extent,
     next_row: u32,
-    /// Extents that are wholly programmed, the oldest first.
+    /// Fully programmed extents, the oldest first.
     full: VecDeque<Extent>,
     /// The extent that is being folded, or none.
     folded: Extent,
@@ -33,7 +33,7 @@ impl LaneRegion {
         Some(ppa)
     }
 
-    /// All rows taken of an extent are programmed. Returns whether it is full now.
+    /// Note that all allocated rows of an extent have been programmed. Returns whether the extent is full now.
     pub fn rows_programmed(&mut self, layout: &Layout, extent: Extent) -> bool {
         if self.open == extent && self.next_row < layout.slc_rows {
             return false;
@@ -84,7 +84,7 @@ impl LaneRegion {
         }
     }
 
-    /// Whether a restored table has extents of its own alone, each at one place.
+    /// Whether a restored table contains only extents of this lane's region, each once.
     fn fits(&self, layout: &Layout, own: &BTreeSet<Extent>) -> bool {
         let single = [self.open, self.folded].into_iter().filter(|&extent| extent != Extent::NONE);
         let listed: Vec<Extent> = self.free.iter().chain(&self.full).copied().chain(single).collect();
@@ -95,7 +95,7 @@ impl LaneRegion {
             && self.erases <= 1 << 48
     }
 
-    /// Check that an extent with so many valid units and pending rows is in one state.
+    /// Check that the state of an extent fits its numbers of valid units and pending rows.
     fn audit_extent(&self, extent: Extent, valid: u32, pending: u32) -> Result<(), String> {
         let (free, full) = (self.free.contains(&extent), self.full.contains(&extent));
         law!(!free || valid == 0, "free extent {extent} has {valid} valid units");
@@ -142,7 +142,7 @@ impl Region {
         (0..).map(Lane).zip(&self.lanes)
     }
 
-    /// Whether nothing was written since all was erased.
+    /// Whether the region is completely erased.
     pub fn is_empty(&self, layout: &Layout) -> bool {
         self.lanes.iter().all(|l| l.free.len() == layout.slc_extents as usize)
     }

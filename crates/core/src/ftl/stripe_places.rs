@@ -1,11 +1,10 @@
 //! The places of the stripes that wear levelling has moved.
 //!
-//! Until it moves, a stripe is where [`Stripes`] puts it. From then on an entry here gives its
-//! group and the offset of its parity. The data follow the parity in order around the group: {0 1 2
-//! P} becomes {1 2 P 0} (Yan et al., FAST'17, section 7). The paper has a mapping-modified bit for
-//! each page and a table of the few stripes that have moved. Here both are one flat table, in which
-//! 0 means that the bit is not set, so that no move allocates memory. Only drives with wear
-//! levelling have the table.
+//! Before its first move, a stripe is where [`Stripes`] places it. Afterwards an entry here gives its group and the
+//! offset of its parity. The data follow the parity in order around the group: {0 1 2 P} becomes {1 2 P 0} (Yan et al.,
+//! FAST'17, section 7). The paper has a mapping-modified bit for each page, and a table of the few stripes that have
+//! moved. Here both are one flat table, in which 0 means that the stripe has not moved, so that no move allocates
+//! memory. Only drives with wear levelling have the table.
 
 use super::stripes::Stripes;
 use crate::address::Lpn;
@@ -18,20 +17,20 @@ pub struct StripePlaces {
     width: u32,
     /// By stripe: 0, or 1 + group × width + offset of the parity.
     at: Vec<u32>,
-    /// By group: stripes in the group, and stripes whose old copies have not yet left it.
+    /// By group: number of stripes, including those that leave but still have old copies in it.
     held: Vec<u32>,
-    /// By group: the most stripes that it takes.
+    /// By group: the largest number of stripes.
     most: Vec<u32>,
 }
 
 impl StripePlaces {
-    /// For a drive without wear levelling: no stripe ever moves.
+    /// The table of a drive without wear levelling, in which stripes never move.
     pub fn fixed() -> StripePlaces {
         StripePlaces::default()
     }
 
-    /// For a drive in which no stripe has moved yet. `most`: the most stripes that each group
-    /// takes, at least the number that it has at first.
+    /// The table of a drive in which no stripe has moved yet. `most` is the largest number of stripes of each group, at
+    /// least its initial number.
     pub fn new(stripes: &Stripes, most: Vec<u32>) -> StripePlaces {
         let (rounds, rest) = stripes.rows_of_fill(stripes.count);
         let held: Vec<u32> = (0..stripes.groups).map(|g| rounds + u32::from(g < rest)).collect();

@@ -1,4 +1,4 @@
-//! Where the members of each stripe lie.
+//! The placement of the members of each stripe.
 //!
 //! A stripe is `width − 1` consecutive logical units and their parity, one unit on each lane of a
 //! *group*: the lanes of one position on `width` channels (Yan et al., FAST'17, Figure 4). Parity

@@ -1,4 +1,4 @@
-//! A medium with bytes: those in the controller's memory are here, those on flash in a [`Store`].
+//! A medium with data: the bytes in the controller's memory are here, those on flash in a [`Store`].
 //!
 //! It checks every access. What cannot happen on a real flash (a program over another, a read of an
 //! erased page, data of another logical unit than the map says) is a *fault*. A fault is recorded
@@ -33,7 +33,7 @@ pub struct Bytes<S> {
     /// Sequence number of the data that entered last.
     sequence: u64,
     faults: Vec<String>,
-    /// What has changed in the controller since the store was told last.
+    /// Changes in the controller since the last report to the store.
     changed: Changed,
 }
 
@@ -107,7 +107,7 @@ impl<S: Store> Bytes<S> {
         &mut self.store
     }
 
-    /// Hand the store what has changed in the controller since this was called last.
+    /// Give the store all changes in the controller since the last call.
     pub fn keep(&mut self) {
         let mut record = Vec::new();
         for index in self.changed.slots.take() {
@@ -119,7 +119,7 @@ impl<S: Store> Bytes<S> {
             self.store.keep(Part::Accumulator, index, &record);
         }
         for index in self.changed.requests.take() {
-            // A write whose data are all in slots needs them no more.
+            // The data of a write that are all in slots are no longer needed here.
             let request = &self.requests[index as usize];
             if request.left > 0 {
                 self.store.keep(Part::Request, index, &request.bytes);
@@ -152,7 +152,7 @@ impl<S: Store> Bytes<S> {
         }
     }
 
-    /// Take the controller's memory as the store has kept it.
+    /// Restore the controller's memory from the store.
     fn take_kept(&mut self) {
         if let Some(Ok(bytes)) = self.store.kept(Part::Sequence, 0).map(|r| r.try_into()) {
             self.sequence = u64::from_le_bytes(bytes);
@@ -377,7 +377,8 @@ impl<S: Store> Medium for Bytes<S> {
     }
 
     fn program_staged(&mut self, ppa: Ppa, from: Ppa, lpn: Lpn, kind: Kind) {
-        // What was staged before the process ended is still on flash, since it is erased after it has moved.
+        // Units that were staged before the process ended are still on flash, because an extent is erased only after
+        // its units have moved.
         let staged = self.staged.remove(&from).or_else(|| self.store.unit(from).filter(|_| S::KEEPS));
         let Some(mut unit) = staged else {
             return self.fault(|| format!("unit {from} moves to {ppa} and was never sensed"));

@@ -1,11 +1,10 @@
 //! The data on flash and in the write buffer, beyond what the map records.
 //!
-//! A [`Medium`] is told, in order, of everything that happens to data: host bytes enter a slot of
-//! the write buffer, a slot is programmed, collection moves a unit, an extent is erased, a read is
-//! sensed. The device calls it where it changes its own state, and asks it for nothing but the
-//! bytes of a read. [`NoData`] does nothing and costs nothing; [`Bytes`] holds bytes and
-//! out-of-band records, and detects accesses that cannot happen on flash. What is on flash is in a [`Store`] beneath it:
-//! [`Pages`] in memory, or a store of the program that drives the model.
+//! A [`Medium`] gets, in order, everything that happens to data: host bytes enter a slot of the write buffer, a slot is
+//! programmed, collection moves a unit, an extent is erased, a read is sensed. The device calls it where it changes its
+//! own state, and asks it for nothing but the bytes of a read. [`NoData`] does nothing and costs nothing; [`Bytes`]
+//! holds bytes and out-of-band records, and detects accesses that cannot happen on flash. The contents of the flash are
+//! in a [`Store`] below it: [`Pages`] in memory, or a store of the program that drives the model.
 //!
 //! Addresses are those of the translation layer: physical unit addresses (PPA), logical units
 //! (LPN), slots of the write buffer, and places in the pool of requests.

@@ -1,9 +1,9 @@
-//! The medium of a drive whose past is simulated again.
+//! The medium of a drive whose past commands are simulated again.
 
 use super::Medium;
 
-/// A medium that says that it holds data, and does nothing: the drive over it does all that it does over
-/// [`Bytes`](super::Bytes), which then takes its place.
+/// A medium that claims to hold data and does nothing. A drive over it behaves as over [`Bytes`](super::Bytes), which
+/// replaces it after the simulation.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

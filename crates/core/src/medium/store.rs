@@ -1,4 +1,4 @@
-//! The flash beneath the bytes: what is programmed where.
+//! The contents of the flash: which data are programmed at which address.
 
 use super::Size;
 use super::oob::Oob;
@@ -22,8 +22,8 @@ pub enum Part {
 
 /// A flash: units that are erased or programmed, each with its bytes and its record.
 ///
-/// A store may also keep the controller's memory, so that a drive can go on after the end of its process. Then
-/// [`Store::KEEPS`] is true, and [`Bytes::keep`](super::Bytes::keep) hands it what has changed.
+/// A store may also keep the controller's memory, so that a drive can continue after the end of its process. Then
+/// [`Store::KEEPS`] is true, and [`Bytes::keep`](super::Bytes::keep) gives it the changes.
 pub trait Store {
     /// Whether the store keeps the controller's memory. If it does not, everything about that compiles away.
     const KEEPS: bool = false;

@@ -1,9 +1,9 @@
-//! What each block of a plane remembers.
+//! The state of each block: cycles, reads, age, health and wear.
 //!
-//! The blocks of a plane are addressed by *index*: that of their extent in its lane. Good blocks
-//! have the indices in order, so that factory-bad blocks have none. The blocks of one index on
-//! several planes are one extent. A drive whose blocks can grow bad has a table from indices to
-//! blocks, since a spare block takes over the index of a bad one.
+//! The blocks of a plane are addressed by an *index*: the position of their extent in its lane. The good blocks get the
+//! indices in order; factory-bad blocks have none. The blocks with one index on the planes of a lane form one extent.
+//! On a drive whose blocks can fail, a table maps indices to blocks, because a spare block takes over the index of a
+//! block that has grown bad.
 
 use super::config::GeometryConfig;
 use super::faults::config::{FaultConfig, FaultKind};
@@ -36,16 +36,16 @@ enum Health {
     Grown,
 }
 
-/// The places of the records on these planes of a die, a mask; those of the die begin at `first`.
+/// The positions of the records of some planes of a die (a mask). The records of the die begin at `first`.
 #[inline]
 fn places(first: usize, planes: u32) -> impl Iterator<Item = usize> {
     bits(planes).map(move |plane| first + plane as usize)
 }
 
-/// The most cycles of a [`Past`].
+/// The largest number of cycles in a [`Past`].
 pub const MOST_PAST_CYCLES: u32 = 1 << 22;
 
-/// Tables by block.
+/// The state of all blocks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Blocks {
     /// Number of blocks of a plane.
@@ -53,43 +53,44 @@ pub struct Blocks {
     /// Number of planes of a die.
     planes: u32,
     past: Past,
-    /// The ages of the data of blocks when the run begins.
+    /// Ages of the data in the blocks at the start of the run.
     ages: Ages,
-    /// Program/erase cycles since the drive was made. Empty where blocks can fail: their records have them.
+    /// Program/erase cycles since the drive was made, by block. Empty if blocks can fail; their records then contain
+    /// the cycles.
     cycles: Vec<u32>,
-    /// Suspensions of erases.
+    /// Suspended erases, by block.
     suspensions: Vec<u32>,
-    /// Whether there was one.
+    /// Whether any entry is set.
     some_suspended: bool,
-    /// What erases have made of each block, if a scheme chooses their pulses.
+    /// The result of the erases of each block, if an erase scheme chooses the pulses.
     worn: Option<Vec<PackedWorn>>,
-    /// What blocks that can fail remember.
+    /// Tables that exist only if blocks can fail.
     fallible: Option<Fallible>,
 }
 
-/// Tables of blocks that can fail.
+/// Tables that exist only if blocks can fail.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Fallible {
     /// By block.
     health: Vec<Health>,
-    /// By die, index and plane: those of a multi-plane operation lie side by side.
+    /// By die, index and plane, so that the records of a multi-plane operation are adjacent.
     records: Records,
-    /// In the same order: when the first page was programmed since the erase, if that was in this run, ns.
+    /// In the same order: when the first page since the erase was programmed, ns, if that was in this run.
     programmed: Vec<u64>,
-    /// Whether there was one.
+    /// Whether any entry is set.
     some_programmed: bool,
-    /// In the same order: the block in its plane; `u32::MAX`: the index has none.
+    /// In the same order: the number of the block in its plane; `u32::MAX` if the index has no block.
     numbers: Vec<u32>,
-    /// Whether each index that has a block has the block of the same number. Then `numbers` need not be read.
+    /// Whether every index in use has the block with the same number. `numbers` is then not read.
     in_place: bool,
-    /// Until when what the records say of plain reads holds, ns.
+    /// Until when the entries for plain reads are valid, ns.
     plain_until: u64,
-    /// By plane: good blocks without an index, erased, with their program/erase cycles.
+    /// By plane: the spare blocks (good, erased and without an index), with their program/erase cycles.
     spares: Vec<Vec<(u32, u32)>>,
 }
 
 impl Fallible {
-    /// The block in its plane that an index has, whose record lies at this place.
+    /// The number, in its plane, of the block with this index, whose record is at position `at`.
     #[inline]
     fn number_of(&self, index: u32, at: usize) -> u32 {
         debug_assert_ne!(self.numbers[at], u32::MAX, "an index out of use has no block");
@@ -97,7 +98,7 @@ impl Fallible {
     }
 }
 
-// A block that can fail and wears takes at most 32 bytes: its record, time, number, suspensions, health and wear.
+// A block that can fail and wears takes at most 32 bytes: record, time, number, suspensions, health and wear.
 const _: () = assert!(
     size_of::<Record>()
         + size_of::<u64>()
@@ -107,24 +108,24 @@ const _: () = assert!(
         <= 32
 );
 
-/// What an operation finds at a block that can fail.
+/// The state of a block that can fail, at the start of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The block.
     pub block: BlockId,
-    /// Its program/erase cycles so far, with those of its past.
+    /// Its program/erase cycles, including those before the run.
     pub cycles: u32,
-    /// Its reads since its erase, before this operation.
+    /// Its reads since its last erase, not counting this operation.
     pub reads: u32,
     /// Age of its data, ns.
     pub age: u64,
 }
 
-/// The place of a block: its plane and index.
+/// The position of a block's entry in the tables. It stands for a plane and an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockPlace(u32);
 
-/// The blocks with one index on some planes of a die. Their records lie side by side.
+/// The blocks with one index on some planes of a die. Their records are adjacent.
 #[derive(Clone, Copy, Debug)]
 pub struct SideBySide {
     /// The first plane of the die, counted over the drive.
@@ -144,11 +145,11 @@ pub struct BlockCounts {
     pub factory_bad: u64,
     /// Grown bad since.
     pub grown_bad: u64,
-    /// Good, and without an extent.
+    /// Good and not part of an extent.
     pub spare: u64,
 }
 
-/// The factory-bad blocks of each plane: drawn from the seed, and named.
+/// The factory-bad blocks of each plane: those drawn from the seed, and those that the configuration names.
 pub fn factory_bad(g: &GeometryConfig, places: &[FaultConfig], seed: u64) -> Vec<Vec<u32>> {
     let threshold = libm::round(g.bad_blocks * 4_294_967_296.0) as u64;
     let named = |plane: u32, block: u32| {
@@ -170,7 +171,7 @@ pub fn factory_bad(g: &GeometryConfig, places: &[FaultConfig], seed: u64) -> Vec
 }
 
 impl Blocks {
-    /// Create tables for `dies` dies of `planes` planes of `per_plane` blocks without a past.
+    /// Create the tables for `dies` dies with `planes` planes of `per_plane` new blocks each.
     pub fn new(dies: u32, planes: u32, per_plane: u32) -> Blocks {
         let count = dies as usize * planes as usize * per_plane as usize;
         let past = Past::default();
@@ -188,7 +189,7 @@ impl Blocks {
         }
     }
 
-    /// Where the records of the blocks with this index begin, of the die whose first plane is `first`.
+    /// The position of the first record of an index, in the die whose first plane is `first`.
     #[inline]
     fn side_by_side(&self, first: u32, index: u32) -> usize {
         debug_assert!(index < self.per_plane && first.is_multiple_of(self.planes));
@@ -201,27 +202,27 @@ impl Blocks {
         u32::MAX >> (u32::BITS - self.planes)
     }
 
-    /// The place of the record of the block with this index of a plane.
+    /// The position of the record of the block at an index of a plane.
     #[inline]
     fn record_at(&self, plane: u32, index: u32) -> usize {
-        // A division takes as long as all the rest.
+        // A division would take as long as all the rest.
         let in_die =
             if self.planes.is_power_of_two() { plane & (self.planes - 1) } else { plane % self.planes };
         self.side_by_side(plane - in_die, index) + in_die as usize
     }
 
-    /// Give every block this past. The seed decides which block has data of which age.
+    /// Set the past of every block. The seed decides the age of each block's data.
     pub fn with_past(self, past: Past, seed: u64) -> Blocks {
         Blocks { past, ages: Ages::new(&past, seed), ..self }
     }
 
-    /// What every block has behind it.
+    /// The past of every block.
     pub fn past(&self) -> Past {
         self.past
     }
 
-    /// Let blocks fail. `bad` has the factory-bad blocks of each plane, and `used` the number of
-    /// indices of each plane that extents use.
+    /// Allow blocks to fail. `bad` lists the factory-bad blocks of each plane. `used` gives the number of indices of
+    /// each plane that extents use; further good blocks are spares.
     pub fn let_fail(&mut self, bad: &[Vec<u32>], used: impl Fn(u32) -> u32) {
         let count = std::mem::take(&mut self.cycles).len();
         let mut f = Fallible {
@@ -252,8 +253,8 @@ impl Blocks {
         self.fallible = Some(f);
     }
 
-    /// Let blocks fail, each of which has its number as its index. `bad` has the factory-bad blocks of
-    /// each plane. No block is a spare.
+    /// Allow blocks to fail, on a drive where the index of each block is its number and no block is a spare. `bad`
+    /// lists the factory-bad blocks of each plane.
     pub fn let_fail_in_place(&mut self, bad: &[Vec<u32>]) {
         let none = vec![Vec::new(); bad.len()];
         let all = self.per_plane;
@@ -266,8 +267,7 @@ impl Blocks {
         }
     }
 
-    /// The block with this index of a plane. Planes are counted over the drive: by channel, die and
-    /// plane.
+    /// The block at an index of a plane. Planes are numbered over the whole drive: by channel, die and plane.
     #[inline]
     pub fn id(&self, plane: u32, index: u32) -> BlockId {
         debug_assert!(index < self.per_plane);
@@ -278,7 +278,7 @@ impl Blocks {
         }
     }
 
-    /// The place of the block with this index of a plane.
+    /// The position of the block at an index of a plane.
     #[inline]
     pub fn place(&self, plane: u32, index: u32) -> BlockPlace {
         match self.fallible {
@@ -287,7 +287,7 @@ impl Blocks {
         }
     }
 
-    /// Count an erase of the block at a place.
+    /// Count an erase of a block.
     #[inline]
     pub fn erased(&mut self, BlockPlace(at): BlockPlace) {
         let Some(f) = &mut self.fallible else {
@@ -298,7 +298,7 @@ impl Blocks {
         *record = Record::erased(record.cycles() + 1);
     }
 
-    /// What an operation finds at `now` at the block with this index of a plane, which can fail.
+    /// The state at `now` of the block at an index of a plane. Blocks of this drive can fail.
     #[inline(always)]
     pub fn finds(&self, plane: u32, index: u32, now: u64) -> Found {
         let (f, at) = (self.fallible(), self.record_at(plane, index));
@@ -328,13 +328,13 @@ impl Blocks {
         self.suspensions.len()
     }
 
-    /// Age at `now` of the data of the block with this index of a plane, which can fail, ns.
+    /// Age at `now`, ns, of the data in the block at an index of a plane. Blocks of this drive can fail.
     pub fn age(&self, plane: u32, index: u32, now: u64) -> u64 {
         self.finds(plane, index, now).age
     }
 
-    /// Note that a page of the block with this index of a plane, which can fail, was programmed at `now`.
-    /// Returns what the block was before.
+    /// Note that a page of the block at an index of a plane was programmed at `now`. Returns the state before. Blocks
+    /// of this drive can fail.
     #[inline]
     pub fn programmed(&mut self, plane: u32, index: u32, now: u64) -> Found {
         let (found, at) = (self.finds(plane, index, now), self.record_at(plane, index));
@@ -348,8 +348,8 @@ impl Blocks {
         found
     }
 
-    /// Count a read, which ends at `now`, of the block with this index of a plane, which can fail. Returns
-    /// what the block was before.
+    /// Count a read, which ends at `now`, of the block at an index of a plane. Returns the state before. Blocks of this
+    /// drive can fail.
     #[inline]
     pub fn read(&mut self, plane: u32, index: u32, now: u64) -> Found {
         let (found, at) = (self.finds(plane, index, now), self.record_at(plane, index));
@@ -357,13 +357,13 @@ impl Blocks {
         found
     }
 
-    /// Count a read of each of these blocks, which can fail.
+    /// Count a read of each of these blocks. Blocks of this drive can fail.
     #[inline]
     pub(crate) fn count_reads(&mut self, blocks: SideBySide) {
         self.each_record(blocks, Record::count_read);
     }
 
-    /// Take back [`Blocks::count_reads`].
+    /// Undo [`Blocks::count_reads`].
     pub(crate) fn uncount_reads(&mut self, blocks: SideBySide) {
         self.each_record(blocks, |record| record.reads -= 1);
     }
@@ -383,7 +383,7 @@ impl Blocks {
         places(at, planes).for_each(|place| f(&mut fallible.records[place]));
     }
 
-    /// Program/erase cycles of the block at a place, with those of its past.
+    /// Program/erase cycles of a block, including those before the run.
     #[inline]
     pub fn cycles_at(&self, BlockPlace(at): BlockPlace) -> u32 {
         match &self.fallible {
@@ -392,15 +392,15 @@ impl Blocks {
         }
     }
 
-    /// Count a suspension of a block's erase. (What is known of its plain reads stays: the end of the erase forgets it,
-    /// and there is no read before.)
+    /// Count a suspension of a block's erase. (The entry for plain reads may stay: the end of the erase clears it, and
+    /// the block is not read before that.)
     #[inline]
     pub fn suspended(&mut self, block: BlockId) {
         self.suspensions[block.index()] += 1;
         self.some_suspended = true;
     }
 
-    /// Ask the processor to bring what these blocks remember into its caches, if they can fail.
+    /// Prefetch the records of these blocks into the processor's caches, if blocks can fail.
     #[inline]
     pub fn prefetch(&self, SideBySide { first, planes, index }: SideBySide) {
         if let Some(f) = &self.fallible {
@@ -408,7 +408,7 @@ impl Blocks {
             let (first, last) = (beside + planes.trailing_zeros() as usize, beside + planes.ilog2() as usize);
             f.records.prefetch(first, last);
             if f.some_programmed {
-                // Of most reads only the last block is looked at.
+                // Most reads need only the entry of their last block.
                 prefetch(&f.programmed, last);
             }
             if !f.in_place {
@@ -417,7 +417,7 @@ impl Blocks {
         }
     }
 
-    /// Note that a block has grown bad.
+    /// Mark a block as grown bad.
     pub fn grows_bad(&mut self, block: BlockId) {
         let health = &mut self.fallible_mut().health[block.index()];
         if *health == Health::Good {
@@ -435,7 +435,7 @@ impl Blocks {
         self.fallible.as_ref().is_some_and(|f| !f.spares[plane as usize].is_empty())
     }
 
-    /// Let a spare block of a plane take over an index whose block is bad.
+    /// Replace the bad block at an index of a plane by a spare block of that plane.
     ///
     /// # Panics
     /// If the plane has no spare block.
@@ -449,7 +449,7 @@ impl Blocks {
         f.numbers[at] = spare;
     }
 
-    /// Take an index of a plane out of use. Its block becomes a spare if it is good; it is erased.
+    /// Take an index of a plane out of use. Its block, which is erased, becomes a spare if it is good.
     pub fn retire(&mut self, plane: u32, index: u32) {
         let (at, first) = (self.record_at(plane, index), plane * self.per_plane);
         let f = self.fallible_mut();
@@ -459,19 +459,19 @@ impl Blocks {
         }
     }
 
-    /// Erase suspensions of a block.
+    /// Suspended erases of a block.
     #[inline]
     pub(crate) fn suspensions_of(&self, block: BlockId) -> u32 {
-        // Where there is none, the look-up would miss the caches.
+        // Skip the look-up if there is none; it would miss the processor's caches.
         if self.some_suspended { self.suspensions[block.index()] } else { 0 }
     }
 
-    /// Erase suspensions by block.
+    /// Suspended erases by block.
     pub fn suspensions(&self) -> &[u32] {
         &self.suspensions
     }
 
-    /// The numbers of blocks that can fail, by health; `None` if none can.
+    /// Numbers of blocks by health; `None` if blocks cannot fail.
     pub fn counts(&self) -> Option<BlockCounts> {
         let f = self.fallible.as_ref()?;
         let of = |health| f.health.iter().filter(|&&h| h == health).count() as u64;
@@ -483,14 +483,14 @@ impl Blocks {
         })
     }
 
-    /// The indices that have a block, with their planes.
+    /// All pairs of plane and index that have a block.
     fn indices(&self) -> impl Iterator<Item = (u32, u32)> {
         let split = |at: usize| (at as u32 / self.per_plane, at as u32 % self.per_plane);
         (0..self.suspensions.len()).map(split).filter(|&(plane, index)| self.has(plane, index))
     }
 
-    /// By index of a plane: whether it has had the same block since the drive was made. `in_place`: each
-    /// block had its number as its index.
+    /// For each index of a plane: whether it has had the same block since the drive was made. `in_place`: the index of
+    /// each block was its number at the start.
     pub fn never_replaced(&self, plane: u32, in_place: bool) -> Vec<bool> {
         let Some(f) = &self.fallible else { return vec![true; self.per_plane as usize] };
         let first = plane * self.per_plane;
@@ -500,13 +500,13 @@ impl Blocks {
         now.map(|block| at_first.next() == Some(block)).collect()
     }
 
-    /// Whether an index of a plane has a block: whether its extent is not retired.
+    /// Whether an index of a plane has a block, which means that its extent is not retired.
     pub fn has(&self, plane: u32, index: u32) -> bool {
         self.fallible.as_ref().is_none_or(|f| f.numbers[self.record_at(plane, index)] != u32::MAX)
     }
 
-    /// Audit: check that each index in use has a block of its own, that no spare is bad or in use, and
-    /// that spare, bad and used blocks are all blocks. `in_use` says whether an extent uses an index.
+    /// Audit: check that each index in use has a block of its own, that no spare block is bad or in use, and that each
+    /// block is spare, bad or in use. `in_use(plane, index)`: an extent uses the index.
     pub fn audit(&self, in_use: impl Fn(u32, u32) -> bool) -> Result<(), String> {
         let Some(f) = &self.fallible else { return Ok(()) };
         for (plane, spares) in (0..).zip(&f.spares) {

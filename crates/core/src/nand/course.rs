@@ -1,6 +1,6 @@
 //! The course of one program or erase in the array: its progress, its suspensions and its end.
 //!
-//! *Nominal* nanoseconds are those of an operation that is never suspended.
+//! *Nominal* time is the array time of an operation that is never suspended.
 
 use super::config::SuspendLimits;
 use super::loops::Loops;
@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 pub struct Course {
     /// Suspensions so far.
     pub suspends: u32,
-    /// Nominal nanoseconds done when the operation last entered the array, resumed or was stopped.
+    /// Nominal time done, ns, when the operation last entered the array, resumed or was stopped.
     pub done: u64,
     /// When the operation last entered the array or continued, or when its current resume began,
     /// ns.
     pub since: u64,
-    /// Nominal nanoseconds in all.
+    /// Nominal time in all, ns.
     pub total: u64,
-    /// The loops of this erase, as they were when it started; none for a program.
+    /// The loops of this erase, as planned at its start; none for a program.
     pub loops: Loops,
     /// Time from the suspend point until the die is free, ns.
     pub cost: u64,
@@ -28,7 +28,7 @@ pub struct Course {
 }
 
 impl Course {
-    /// The course of no operation.
+    /// The value without an operation.
     pub const NONE: Course = Course::new(0, 0, Loops::NONE);
 
     /// The course of an operation of `total` ns that enters the array at `since`. `loops` are those
@@ -38,12 +38,12 @@ impl Course {
         Course { suspends: 0, done: 0, since, total, loops, cost: 0, resume }
     }
 
-    /// Nominal nanoseconds done at `at`, while the operation is in the array.
+    /// Nominal time done at `at`, ns, while the operation is in the array.
     pub fn progress(&self, at: u64) -> u64 {
         self.done + at - self.since
     }
 
-    /// Nominal nanoseconds left, while the operation is suspended.
+    /// Nominal time left, ns, while the operation is suspended.
     pub fn left(&self) -> u64 {
         self.total - self.done
     }
@@ -54,8 +54,8 @@ impl Course {
         now + self.left()
     }
 
-    /// Return the earliest time from `now` on at which the operation may begin to stop. `None` if
-    /// the limits of the flash allow no further suspension, or if the operation has ended by then.
+    /// The earliest time from `now` on at which the operation may begin to stop. `None` if the limits of suspension
+    /// allow no further one, or if the operation has ended by then.
     pub fn may_stop_from(&self, now: u64, limits: &SuspendLimits) -> Option<u64> {
         if limits.most.is_some_and(|most| self.suspends >= most) {
             return None;
@@ -76,14 +76,14 @@ impl Course {
         self.loops.around(progress).is_some_and(|around| around.end - progress >= least)
     }
 
-    /// Whether enough is left to do if the operation stops as `stop` says, from `from` on: something, and at
-    /// least `least` ns. A stop that finishes a phase or loop first may leave too little, or nothing.
+    /// Whether enough work is left if the operation begins to stop at `from` in the way of `stop`: more than none, and
+    /// at least `least` ns. A stop that first finishes a phase or loop may leave too little, or nothing.
     pub fn is_worth(&self, from: u64, stop: &Stop, least: u64) -> bool {
         let left = self.total.saturating_sub(self.progress(from) + stop.after);
         left > 0 && left >= least
     }
 
-    /// Begin to stop as `stop` says, at `from`. Returns the nominal nanoseconds that are lost.
+    /// Begin to stop at `from` in the way of `stop`. Returns the nominal time that is lost and must be repeated, ns.
     pub fn stops(&mut self, from: u64, stop: &Stop) -> u64 {
         let lost = self.progress(from) + stop.after - stop.keep;
         self.suspends += 1;
@@ -99,7 +99,7 @@ impl Course {
         !spaced && limits.most.is_none_or(|most| self.suspends < most)
     }
 
-    /// Cancel the resume at `now`. Returns how long it lasted, ns.
+    /// Cancel the resume at `now`. Returns its duration so far, ns.
     pub fn cancels_resume(&mut self, now: u64) -> u64 {
         let elapsed = now - self.since;
         self.suspends += 1;

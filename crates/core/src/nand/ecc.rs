@@ -13,18 +13,18 @@ use std::collections::BinaryHeap;
 pub struct Decoding {
     /// When the channel is free again.
     pub channel_free: u64,
-    /// How long the channel stalled because the decoder was full.
+    /// Time in which the channel stalled because the decoder was full.
     pub stalled: u64,
-    /// How long, after the transfer, the codeword that is decoded last waited for an engine.
+    /// Time after the transfer in which the codeword that is decoded last waited for an engine.
     pub waited: u64,
     /// When all codewords are decoded.
     pub done: u64,
-    /// The part of the time until `done` that a prediction took.
+    /// The time of a prediction that is part of the time until `done`.
     pub predicted: u64,
 }
 
 impl Decoding {
-    /// Of codewords of which none waits for another: the channel is free at one time, and all are decoded at another.
+    /// The times of codewords that do not wait for one another.
     #[inline]
     pub fn apart(channel_free: u64, done: u64) -> Decoding {
         Decoding { channel_free, stalled: 0, waited: 0, done, predicted: 0 }
@@ -40,9 +40,9 @@ pub struct Ecc {
     next: usize,
     /// When the decoder becomes idle.
     free: u64,
-    /// In place of the three before, if there are several engines.
+    /// Replaces the three fields above if there are several engines.
     parallel: Option<Box<Parallel>>,
-    /// How the last transfer divides into codewords. Most transfers have the same size.
+    /// The division of the last transfer into codewords. Most transfers have the same size.
     #[serde(skip)]
     split: Split,
 }
@@ -50,13 +50,13 @@ pub struct Ecc {
 /// Several engines. A codeword goes to the one that becomes idle first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Parallel {
-    /// When each place for a codeword becomes free.
+    /// When each buffer for a codeword becomes free.
     places: BinaryHeap<Reverse<u64>>,
     /// When each engine becomes idle.
     engines: BinaryHeap<Reverse<u64>>,
 }
 
-/// Set the earliest of these times to the one that `later` makes of it.
+/// Replace the earliest of these times by the result of `later`.
 fn replace_first(times: &mut BinaryHeap<Reverse<u64>>, later: impl FnOnce(u64) -> u64) {
     if let Some(mut first) = times.peek_mut() {
         *first = Reverse(later(first.0));
@@ -79,7 +79,7 @@ impl Split {
         Split { transfer, codewords, whole: transfer / n, rest: (transfer % n) as u32 }
     }
 
-    /// Where each codeword ends, from the beginning of the transfer on, without stalls.
+    /// The end of each codeword, counted from the beginning of the transfer, without stalls.
     #[inline]
     fn ends(self) -> impl Iterator<Item = u64> {
         // `ahead` is the fraction of a nanosecond, in codewords, by which `before` is rounded up.
@@ -114,7 +114,7 @@ impl Ecc {
         }
     }
 
-    /// Divide a transfer into codewords, unless the last was of the same size.
+    /// Divide a transfer into codewords, unless the last transfer had the same size.
     #[inline]
     fn divide(&mut self, transfer: u64, codewords: u32) {
         if self.split.transfer != transfer || self.split.codewords != codewords {
@@ -135,9 +135,9 @@ impl Ecc {
         }
     }
 
-    /// The same for codewords of which none takes longer than the configured time and `most`, and the last one
-    /// that time and `last`. Returns when all are decoded, or `None` if one of them may wait for another:
-    /// [`Ecc::transfer_each`] is to be asked.
+    /// [`Ecc::transfer`] for codewords whose decoding takes the configured time and at most `most`; the last one takes
+    /// the configured time and `last`. Returns when all are decoded, or `None` if one of them may wait for another,
+    /// which needs [`Ecc::transfer_each`].
     #[inline]
     pub fn transfer_apart(
         &mut self,
@@ -147,14 +147,14 @@ impl Ecc {
         (most, last): (u64, u64),
     ) -> Option<u64> {
         self.divide(transfer, codewords);
-        // The engine is idle when the first arrives, and decodes each before the next has arrived. With a single
-        // place, the transfer of the next would wait for it.
+        // The condition: the engine is idle when the first codeword arrives, and decodes each one before the next has
+        // arrived. With a single buffer, the transfer of the next one would have to wait.
         let whole = self.split.whole;
         let waits = self.free > now + whole || self.finished[self.next] > now || self.decode + most > whole;
         if waits || self.finished.len() < 2 || self.parallel.is_some() {
             return None;
         }
-        // Only the last may still be in the decoder when another transfer begins.
+        // Only the last codeword may still be in the decoder when another transfer begins.
         let done = now + transfer + self.decode + last;
         self.free = done;
         self.finished[self.next] = done;
@@ -162,8 +162,8 @@ impl Ecc {
         Some(done)
     }
 
-    /// The same for codewords whose decoding takes different times: `time` gives them, from the configured
-    /// time and the number of the codeword.
+    /// [`Ecc::transfer`] for codewords with different decoding times. `time` computes each from the configured time and
+    /// the number of the codeword.
     #[inline]
     pub fn transfer_each(
         &mut self,
@@ -179,7 +179,7 @@ impl Ecc {
         let (mut stalled, mut before, mut waited) = (0, 0, 0);
         let (mut arrival, mut done) = (now, now);
         for (number, end) in (0..).zip(self.split.ends()) {
-            // A codeword needs a place in the decoder before its transfer begins.
+            // A codeword needs a buffer in the decoder before its transfer begins.
             let place = self.finished[self.next];
             stalled += place.saturating_sub(now + stalled + before);
             before = end;
@@ -219,7 +219,8 @@ impl Parallel {
             });
         }
         let waited = last_start.saturating_sub(arrival);
-        // A short codeword behind a long one may be decoded before it has arrived at the end of the transfer.
+        // The arithmetic may finish a fast codeword after a slow one before the end of its own transfer, hence the
+        // maximum.
         Decoding { channel_free: arrival, stalled, waited, done: done.max(arrival), predicted: 0 }
     }
 }

@@ -1,4 +1,4 @@
-//! The loops of one erase: ramp-up, pulse, recovery and verify, again until the block is erased.
+//! The loops of one erase: ramp-up, pulse, recovery and verify, repeated until the block is erased.
 
 use super::config::EraseTiming;
 use serde::{Deserialize, Serialize};
@@ -43,8 +43,8 @@ impl Loops {
         loops
     }
 
-    /// The loop that an erase is in after `elapsed` ns: from when to when, counted from the start of
-    /// the erase. `None` if the erase is over. A loop begins where the one before it ends.
+    /// The time range of the loop that an erase is in after `elapsed` ns, counted from the start of the erase. `None`
+    /// after the end of the erase. A loop begins at the end of the one before it.
     pub fn around(&self, elapsed: u64) -> Option<Range<u64>> {
         let mut start = 0;
         for &pulse in &self.pulses[..usize::from(self.count)] {
@@ -57,7 +57,7 @@ impl Loops {
         None
     }
 
-    /// When the loop began that an erase is in after `elapsed` ns; `elapsed` if the erase is over.
+    /// The start of the loop that an erase is in after `elapsed` ns; `elapsed` after the end of the erase.
     pub fn start(&self, elapsed: u64) -> u64 {
         self.around(elapsed).map_or(elapsed, |around| around.start)
     }

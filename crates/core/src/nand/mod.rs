@@ -1,4 +1,5 @@
-//! The array, the channel and the decoder: their operations, times, suspend points and counts.
+//! The physics of array, channel and decoder: times, suspend points, the state of blocks, erases, errors and faults. No
+//! time passes here.
 
 pub mod blocks;
 pub mod config;

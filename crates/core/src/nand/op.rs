@@ -16,8 +16,8 @@ pub enum OpKind {
     Erase,
 }
 
-/// Which loops of an erase an operation makes. The two parts of an erase are two operations, of which the
-/// first is left out if the erase has one loop. No other erase of the blocks comes between them.
+/// The loops of an erase that an operation executes. An erase in two parts consists of two operations; the first is
+/// left out if the erase has only one loop. No other erase of the blocks comes between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ErasePart {
     /// All loops.

@@ -1,7 +1,7 @@
 //! Blocks whose cells hold one bit: the SLC region of a drive whose other blocks hold more.
 //!
-//! A block in SLC mode has a page for each of its word lines. Its pages have numbers of their own, from the number of
-//! pages of other blocks on: so each operation says in which mode its block is, an erase by the number of the first.
+//! A block in SLC mode has one page for each word line. The numbers of its pages begin after those of ordinary blocks,
+//! so that the page number of an operation shows the mode of its block. An erase has the number of the first page.
 
 use super::config::{EraseTiming, LONGEST_PULSE, ProgramErase, TimingConfig};
 use super::loops::Loops;
@@ -100,7 +100,7 @@ impl SlcConfig {
     }
 }
 
-/// The shortest idle time after which a region is folded: that is looked for again and again.
+/// The shortest idle time before a fold. A shorter one would cost too many timers.
 const SHORTEST_IDLE: Span = Span(1_000_000);
 
 /// Ramp-up, recovery and verify of one loop, ns.
@@ -121,7 +121,7 @@ pub(super) struct SlcTimes {
 }
 
 impl SlcTimes {
-    /// The times of this region, on a drive with these times.
+    /// The times of a region, on a drive with these times.
     pub fn new(slc: &SlcConfig, timing: &TimingConfig) -> SlcTimes {
         let read = slc.read.0;
         let (program, erase) = match timing.program_erase {
@@ -134,7 +134,7 @@ impl SlcTimes {
     }
 }
 
-/// The loops of an erase of `total` ns: as many as others have, or one if it is too short for that.
+/// The loops of an erase that takes `total` ns: as many as ordinary erases have, or one if it is too short for that.
 fn loops(erase: &EraseTiming, total: u64) -> Loops {
     let others = others(erase);
     let count = if total > u64::from(erase.loops) * others { u64::from(erase.loops) } else { 1 };

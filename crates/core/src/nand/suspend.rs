@@ -1,19 +1,19 @@
-//! Where an operation in the array may stop, what stopping costs, which work is lost, and what
-//! resuming costs. A policy decides whether to stop.
+//! The suspension of an operation in the array: where it may stop, what stopping and resuming cost, and which work is
+//! lost. A policy decides whether to stop.
 
 use super::loops::Loops;
 use super::timing::{Phase, Timing};
 use std::ops::Range;
 
-/// How an operation stops at a given point of its nominal course. All values are in ns.
+/// The way in which an operation stops at a point of its nominal time. All values are in ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stop {
     /// Time for which the operation continues first.
     pub after: u64,
     /// Time from then until the die is free.
     pub cost: u64,
-    /// The point of the nominal course at which the operation resumes. At the end of the course
-    /// there is nothing to resume, and the operation is not stopped.
+    /// The point of the nominal time at which the operation resumes. If this is the end, nothing is left to resume, and
+    /// the operation is not stopped.
     pub keep: u64,
     /// Cost of resuming, before the array continues.
     pub resume: Resume,
@@ -26,7 +26,7 @@ pub struct Resume {
     pub check: u64,
     /// Time to raise the voltage. Cancelling this step costs `abort`.
     pub ramp: u64,
-    /// Cost of cutting the ramp.
+    /// Cost of aborting the ramp.
     pub abort: u64,
 }
 

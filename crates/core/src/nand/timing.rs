@@ -43,7 +43,7 @@ pub struct Timing {
     pub command_ns: u64,
     /// Transfer time of `n` codewords, by `n`.
     codewords: Vec<u64>,
-    /// Pages from this number on are those of blocks in SLC mode; `u32::MAX` if there are none.
+    /// First page number of blocks in SLC mode; `u32::MAX` if there are none.
     slc_from: u32,
     slc: Option<SlcTimes>,
 }
@@ -87,26 +87,26 @@ impl Timing {
         }
     }
 
-    /// The times with those of blocks in SLC mode, if there are any. Other blocks have `pages` pages.
+    /// Add the times of blocks in SLC mode, if there are any. Ordinary blocks have `pages` pages.
     pub fn with_slc(self, slc: Option<&SlcConfig>, t: &TimingConfig, pages: u32) -> Timing {
         let Some(slc) = slc else { return self };
         Timing { slc_from: pages, slc: Some(SlcTimes::new(slc, t)), ..self }
     }
 
-    /// Whether a page is that of a block in SLC mode.
+    /// Whether a page belongs to a block in SLC mode.
     #[inline]
     pub fn is_slc(&self, page: u32) -> bool {
         page >= self.slc_from
     }
 
-    /// The times of blocks in SLC mode, for a page of one.
+    /// The times of blocks in SLC mode. Call this only for pages of such blocks.
     #[cold]
     fn slc(&self) -> &SlcTimes {
         self.slc.as_ref().expect("only a drive with blocks in SLC mode has their pages")
     }
 
-    /// The times under an erase scheme: an erase takes `erase_ns` in the mean, for predictions. A program takes
-    /// `program` times as long.
+    /// The times under an erase scheme. An erase takes `erase_ns` on average, which is used for predictions. A program
+    /// takes longer by the factor `program`.
     pub fn with_scheme(self, erase_ns: u64, program: f64) -> Timing {
         let longer = |ns: u64| libm::round(ns as f64 * program) as u64;
         let step = &self.program_step;
@@ -149,7 +149,7 @@ impl Timing {
         self.program[self.page_type(page)]
     }
 
-    /// Time of a whole erase of the block that a page is of, if no scheme chooses its pulses.
+    /// Time of a whole erase of the block that a page belongs to, if no scheme chooses its pulses.
     #[inline]
     pub fn erase_ns_of(&self, page: u32) -> u64 {
         if self.is_slc(page) { self.slc().erase } else { self.erase_ns }
@@ -160,7 +160,7 @@ impl Timing {
         if self.is_slc(page) { &self.slc().loops } else { &self.loops }
     }
 
-    /// The pulse and the verify of a program of a page, and how often it has them.
+    /// The times of pulse and verify of a page's program, and the number of pulses.
     fn pulses_of(&self, page: u32) -> (u64, u64, u64) {
         if self.is_slc(page) {
             let slc = self.slc();
@@ -176,8 +176,8 @@ impl Timing {
         self.codewords[n as usize]
     }
 
-    /// Return the phase that a program of `page` is in after `elapsed` ns, and when that phase ends
-    /// (ns from the program's start). `None` if the program is over.
+    /// The phase that a program of `page` is in after `elapsed` ns, and the end of that phase (ns from the program's
+    /// start). `None` after the end of the program.
     pub fn program_phase(&self, page: u32, elapsed: u64) -> Option<(Phase, u64)> {
         let (pulse, verify, n) = self.pulses_of(page);
         let step = pulse + verify;
@@ -208,8 +208,8 @@ impl Timing {
         self.erase.verify.0
     }
 
-    /// Return the phase that an erase is in after `elapsed` ns, and when that phase ends (ns from
-    /// the erase's start). `None` if the erase is over.
+    /// The phase that an erase is in after `elapsed` ns, and the end of that phase (ns from the erase's start). `None`
+    /// after the end of the erase.
     pub fn erase_phase(&self, loops: &Loops, elapsed: u64) -> Option<(Phase, u64)> {
         let e = &self.erase;
         let Range { start, end } = loops.around(elapsed)?;

@@ -1,5 +1,5 @@
-//! Overwrites that age a drive in zero time, under either translation layer: which sectors are written, and when write
-//! amplification is steady.
+//! Overwrites that age a drive in zero time, under either translation layer: the choice of the sectors, and the
+//! detection of steady write amplification.
 
 mod windows;
 mod writes;

@@ -1,10 +1,10 @@
-//! When write amplification is steady.
+//! The detection of steady write amplification.
 
-/// Largest relative difference of three successive windows of a steady drive, or of two turns.
+/// Largest relative difference between three successive windows of a steady drive, or between two turns.
 const TOLERANCE: f64 = 0.02;
-/// The same of the turns between these two.
+/// Largest relative difference of the turns that begin between these two.
 const TOLERANCE_BETWEEN: f64 = 0.05;
-/// Windows in which the raw capacity is programmed once: a turn.
+/// Number of windows in a *turn*, in which the raw capacity is programmed once.
 const A_TURN: usize = 10;
 
 /// Windows of a pass of overwrites, equal in programs.
@@ -12,9 +12,9 @@ const A_TURN: usize = 10;
 pub struct Windows {
     /// Programs of a window.
     length: u64,
-    /// Whether only whole turns are compared: what a turn has written is collected in the next, so that write
-    /// amplification rises and falls with the share of hot data that was written one turn ago. Windows within a turn can
-    /// agree by chance.
+    /// Whether only whole turns are compared. The data that one turn has written are collected in the next one, so
+    /// write amplification oscillates with the share of hot data written one turn ago. Windows within a turn can agree
+    /// by chance.
     by_turns: bool,
     /// Units written by users, and programs, at the start of the window.
     start: (u64, u64),
@@ -27,29 +27,29 @@ impl Windows {
         Windows { length: (raw / A_TURN as u64).max(1), by_turns, start: (0, 0), amplifications: Vec::new() }
     }
 
-    /// Let a window have at most so many programs.
+    /// Limit a window to this number of programs.
     pub fn shorten(&mut self, most: u64) {
         self.length = self.length.min(most);
     }
 
-    /// Programs that a typical pass takes on a drive of `raw` units which begins full.
+    /// Typical number of programs of a pass on a full drive of `raw` units.
     pub fn typical(&self, raw: u64) -> f64 {
         (if self.by_turns { 4.0 } else { 2.5 }) * raw as f64
     }
 
-    /// Programs of the three windows that a pass takes which begins near its steady state.
+    /// Programs of a pass that begins near the steady state: three windows.
     pub fn least(&self) -> f64 {
         3.0 * self.length as f64
     }
 
-    /// Whether the window is over after so many programs.
+    /// Whether the window ends after this number of programs.
     #[inline]
     pub fn is_over(&self, programs: u64) -> bool {
         programs - self.start.1 >= self.length
     }
 
-    /// End a window, after so many units of users and programs in all. Returns whether the last windows agree: three, or
-    /// those of two turns.
+    /// End a window. `users` and `programs` are the units programmed for users and in all so far. Returns whether the
+    /// last windows agree: three of them, or those of two turns.
     pub fn end(&mut self, users: u64, programs: u64) -> bool {
         let written = (users - self.start.0).max(1);
         self.amplifications.push((programs - self.start.1) as f64 / written as f64);
@@ -58,8 +58,8 @@ impl Windows {
         if self.by_turns { self.turns_agree() } else { agree([a, b, c], TOLERANCE) }
     }
 
-    /// Whether the last two turns agree, and roughly those that begin at each window between them: the two
-    /// alone can agree by chance.
+    /// Whether the last two turns agree and, less strictly, the turns that begin at each window between them. (Two
+    /// turns alone can agree by chance.)
     fn turns_agree(&self) -> bool {
         let Some(first) = self.amplifications.len().checked_sub(2 * A_TURN) else { return false };
         let turns = || self.amplifications[first..].windows(A_TURN).map(mean);
@@ -77,14 +77,14 @@ impl Windows {
     }
 }
 
-/// Whether some values differ by at most this share of the least.
+/// Whether the values differ by at most this share of the smallest.
 fn agree(values: impl IntoIterator<Item = f64>, tolerance: f64) -> bool {
     let ends = |(least, most): (f64, f64), v: f64| (least.min(v), most.max(v));
     let (least, most) = values.into_iter().fold((f64::MAX, 0.0), ends);
     most - least <= tolerance * least
 }
 
-/// The mean of windows. They are equal in programs, so it is harmonic.
+/// The mean of windows. It is the harmonic mean, because the windows have equal numbers of programs.
 fn mean(windows: &[f64]) -> f64 {
     windows.len() as f64 / windows.iter().map(|w| 1.0 / w).sum::<f64>()
 }

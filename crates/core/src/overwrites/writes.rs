@@ -1,11 +1,11 @@
-//! Which units a pass writes, in batches.
+//! The units that a pass writes, in batches.
 
 use crate::address::Lpn;
 use std::ops::Range;
 use tailcut_units::{Command, HostOp, Stream};
 
-/// Logical units drawn together. The map entry of a unit is fetched two batches before the unit is
-/// written, and the state of its old copy one batch before, so that memory has the time to answer.
+/// Number of logical units of a batch. The map entry of a unit is prefetched two batches before the unit is written,
+/// and the state of its old copy one batch before, so that memory has time to respond.
 pub const BATCH: usize = 128;
 
 /// Uniform writes of `bytes` bytes each inside `region`, on a drive of `units` units of `unit` bytes; `None` if none fits.

@@ -37,8 +37,8 @@ pub struct PblkConfig {
     /// - Range: 0ns to 1000s
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_time")]
     pub command: Option<Span>,
-    /// Time of the device's controller for each sector that it reads, besides that for the command. It takes one sector of
-    /// each command in turn.
+    /// Time of the device's controller for each sector that it reads, in addition to that for the command. It takes one
+    /// sector of each command in turn.
     ///
     /// - Range: 0ns to 1000s
     #[serde(default, skip_serializing_if = "Option::is_none", with = "quantity::maybe_time")]

@@ -1,5 +1,5 @@
-//! What erase schemes share: full pulses, and the erase-timing table of AERO, which gives the next pulse by
-//! the fail bits of the last verify (FELP).
+//! The common parts of erase schemes: full pulses, and the erase-timing table of AERO, which predicts the next pulse
+//! from the fail bits of the last verify (FELP).
 
 use super::PolicyContext;
 use super::erase_scheme::{BlockView, EraseContext, Pulse, VerifyView};
@@ -10,10 +10,10 @@ use tailcut_units::quantity::format_time;
 const LEFT: &str = "policy.erase_scheme.aero.left";
 
 impl EraseContext {
-    /// The constants of the array, which the configuration must give for a scheme.
+    /// The constants of the array, which a scheme needs from the configuration.
     ///
     /// # Errors
-    /// Says that it does not.
+    /// If the configuration does not give them.
     pub(super) fn of(x: &PolicyContext) -> Result<EraseContext, String> {
         x.erase.ok_or_else(|| "needs the table `erase`, which says how blocks erase: leave this member out, or take a device that has it (tlc-3d)".to_string())
     }
@@ -27,29 +27,29 @@ impl EraseContext {
 /// The table, and the pulses around it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct EraseTiming {
-    /// The erase-timing table: the most fail bits with which 1, 2, ... steps more erase a block. More tell
-    /// nothing.
+    /// The erase-timing table: the largest number of fail bits with which 1, 2, ... further steps erase a block. Larger
+    /// numbers do not show how many steps are needed.
     table: Vec<u32>,
     /// Steps of the first pulse of a block whose flag is set.
     shallow: u32,
-    /// Whether that is every block.
+    /// Whether every erase begins with the short pulse.
     always_shallow: bool,
     steps_per_level: u32,
     levels: u32,
-    /// Steps that an erase may leave, by level from 1 on.
+    /// Number of steps by which an erase may stay incomplete, by level from 1.
     left: Vec<u32>,
-    /// By number of steps left, from 1 on: the errors that they add, in 1/16.
+    /// By number of missing steps, from 1: the errors that they add, in 1/16.
     added_errors: Vec<u32>,
-    /// The most errors of a block, in 1/16.
+    /// Largest allowed number of errors of a block, in 1/16.
     requirement: u32,
 }
 
 impl EraseTiming {
-    /// The table of an array, for a member of the family: `table`, or if it is empty, the one that follows from
-    /// how fail bits fall.
+    /// The table for a member of the family: `table` or, if that is empty, the one that follows from the slope of the
+    /// fail bits.
     ///
     /// # Errors
-    /// Says which time or table makes no sense.
+    /// If a time or the table makes no sense; the message names it.
     pub fn new(x: &EraseContext, shallow: Span, table: &[u32], member: &str) -> Result<EraseTiming, String> {
         let key = format!("policy.erase_scheme.{member}.shallow");
         let steps = steps_of(shallow, x, &key)?;
@@ -73,11 +73,11 @@ impl EraseTiming {
         })
     }
 
-    /// Let erases that end at a level leave so many steps, given for level 1 and on, while a block has at
-    /// most `requirement` errors with what is left.
+    /// Allow erases to stay incomplete by the given number of steps (one entry for each level, from 1), as long as the
+    /// block then has at most `requirement` errors.
     ///
     /// # Errors
-    /// Says which time makes no sense.
+    /// If a time makes no sense; the message names it.
     pub fn leaving(self, x: &EraseContext, left: &[Span], requirement: u32) -> Result<EraseTiming, String> {
         if left.is_empty() || left.len() > x.levels as usize {
             return Err(format!(
@@ -118,27 +118,28 @@ impl EraseTiming {
         Pulse { level: 1, steps: if short { self.shallow } else { self.steps_per_level } }
     }
 
-    /// Steps that erase a block with these fail bits; with too many to tell, more than any pulse has.
+    /// Number of steps that erase a block with these fail bits. If there are too many fail bits for a prediction, this
+    /// is more than any pulse has.
     fn predicted(&self, fail_bits: u32) -> u32 {
         let steps = self.table.partition_point(|&most| most < fail_bits);
         if steps == self.table.len() { u32::MAX } else { 1 + steps as u32 }
     }
 
-    /// Steps that the erase of a block with these errors may leave at a level.
+    /// Number of steps by which the erase of a block with these errors may stay incomplete at a level.
     pub fn may_leave(&self, level: u32, errors: u32) -> u32 {
         let allows = |added: &&u32| errors.saturating_add(**added) <= self.requirement;
         let allowed = self.added_errors.iter().take_while(allows).count() as u32;
         self.left[level as usize].min(allowed)
     }
 
-    /// The pulse after a verify; `None` to leave the block as it is.
+    /// The pulse after a verify; `None` ends the erase.
     pub fn next(&self, block: &BlockView, verify: &VerifyView) -> Option<Pulse> {
         let (level, left) = match verify.left {
             0 => ((verify.level + 1).min(self.levels), self.steps_per_level),
             left => (verify.level, left),
         };
         let needed = self.predicted(verify.fail_bits);
-        // Where the last pulse ended, not where the next one begins.
+        // The level of the last pulse counts, not that of the next one.
         let ends = self.may_leave(verify.level, block.errors);
         if needed <= ends {
             return None;
@@ -147,14 +148,14 @@ impl EraseTiming {
         Some(Pulse { level, steps: steps.min(left) })
     }
 
-    /// The most errors of a block, bits of a KiB.
+    /// Largest allowed number of errors of a block, in bits per KiB.
     pub fn requirement(&self) -> u32 {
         self.requirement / 16
     }
 }
 
-/// The table of an array whose fail bits fall by `delta` a step, down to `gamma` with the last. Fail bits above
-/// `high` tell nothing.
+/// The table of an array whose fail bits fall by `delta` per step, down to `gamma` when one step remains. Fail bits
+/// above `high` do not show how many steps are needed.
 fn by_slope(x: &EraseContext) -> Vec<u32> {
     let limits = (0u64..255).map(|step| u64::from(x.gamma) + step * u64::from(x.delta));
     let mut table: Vec<u32> = limits.take_while(|&most| most < u64::from(x.high)).map(|n| n as u32).collect();

@@ -1,9 +1,9 @@
-//! The load of a lane, as placement sees it.
+//! The load of a lane in the view of placement policies.
 
 use serde::{Deserialize, Serialize};
 
-/// The host programs queued or under way at a lane, and whether the lane was found without room. A lane without room
-/// has the larger load, whatever the programs are.
+/// The number of host programs queued or under way at a lane, and whether the lane was found without room. A lane
+/// without room has a larger load than any lane with room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct LaneLoad(u32);
@@ -11,7 +11,7 @@ pub struct LaneLoad(u32);
 impl LaneLoad {
     const NO_ROOM: u32 = 1 << 31;
 
-    /// A lane with room and so many programs.
+    /// A lane with room and this number of programs.
     pub fn of(programs: u32) -> LaneLoad {
         LaneLoad(programs)
     }
@@ -22,7 +22,7 @@ impl LaneLoad {
         self.0 & !LaneLoad::NO_ROOM
     }
 
-    /// Whether nothing is known against its room.
+    /// Whether the lane may have room.
     #[inline]
     pub fn has_room(self) -> bool {
         self.0 < LaneLoad::NO_ROOM

@@ -1,34 +1,34 @@
-//! Decisions that the program around the drive takes, such as functions of Python.
+//! Decisions by the program around the drive, such as functions of Python.
 //!
-//! A family with a variant `External` asks a function for each decision. Only a program can give the function: a
-//! configuration has its name. Without the feature `external` of this crate nothing can make a [`Door`], so that the
-//! compiler removes the variant, and the drive has the machine code of one without it.
+//! A family with a variant `External` asks a function for each decision. Only the program can provide the function; a
+//! configuration contains its name. Without the feature `external` of this crate, a [`Door`] cannot be created. The
+//! compiler then removes the variant, so that the drive has the same machine code as without it.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Makes what is asked, for one drive; an error says why it cannot be made.
+/// Creates the function for one drive; an error says why that is impossible.
 pub type Maker<T> = Box<dyn Fn() -> Result<T, String> + Send + Sync>;
 
 #[cfg(feature = "external")]
 mod door {
     use std::sync::Arc;
 
-    /// A way out of the core to a `T` of the program.
+    /// A handle of a `T` that belongs to the program outside of the core.
     pub struct Door<T>(Arc<T>);
 
     impl<T> Door<T> {
-        /// The way to this.
+        /// Create a handle.
         pub fn new(to: T) -> Door<T> {
             Door(Arc::new(to))
         }
 
-        /// What is behind it.
+        /// The value of the program.
         #[inline]
         pub fn behind(&self) -> &T {
             &self.0
         }
 
-        /// Whether both lead to the same.
+        /// Whether both refer to the same value.
         pub fn is(&self, other: &Door<T>) -> bool {
             Arc::ptr_eq(&self.0, &other.0)
         }
@@ -41,7 +41,7 @@ mod door {
     }
 
     impl<T> Door<super::Maker<T>> {
-        /// Make it for a drive.
+        /// Create the value for a drive.
         pub(super) fn make(&self) -> Result<Door<T>, String> {
             self.behind()().map(Door::new)
         }
@@ -53,17 +53,17 @@ mod door {
     use std::convert::Infallible;
     use std::marker::PhantomData;
 
-    /// No way out of the core: there is no value of this type.
+    /// Without the feature, this type has no value.
     pub struct Door<T>(Infallible, PhantomData<T>);
 
     impl<T> Door<T> {
-        /// What is behind it.
+        /// The value of the program.
         #[inline]
         pub fn behind(&self) -> &T {
             match self.0 {}
         }
 
-        /// Whether both lead to the same.
+        /// Whether both refer to the same value.
         pub fn is(&self, _: &Door<T>) -> bool {
             match self.0 {}
         }
@@ -88,9 +88,9 @@ pub use door::Door;
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default, bound = "")]
 pub struct Config<T> {
-    /// What outputs call it.
+    /// Its name in outputs.
     pub name: String,
-    /// What makes it for each drive; a file has none.
+    /// The maker of the function for each drive; `None` if the configuration comes from a file.
     #[serde(skip)]
     pub door: Option<Door<Maker<T>>>,
 }
@@ -99,7 +99,7 @@ impl<T> Config<T> {
     /// The policy of a drive.
     ///
     /// # Errors
-    /// There is no function, or it cannot be made.
+    /// If there is no function, or it cannot be created.
     pub fn open(&self) -> Result<Policy<T>, String> {
         match &self.door {
             Some(door) => door.make().map(Policy),
@@ -139,11 +139,11 @@ impl<T> PartialEq for Config<T> {
     }
 }
 
-/// The function of one drive. It cannot be saved: a snapshot has no place for it.
+/// The function of one drive. A snapshot cannot contain it.
 pub struct Policy<T>(Door<T>);
 
 impl<T> Policy<T> {
-    /// What is asked.
+    /// The function.
     #[inline]
     pub fn asked(&self) -> &T {
         self.0.behind()
@@ -162,7 +162,7 @@ impl<T> std::fmt::Debug for Policy<T> {
     }
 }
 
-/// Why no snapshot has it.
+/// The error of a snapshot.
 const NOT_SAVED: &str = "a drive with a policy of the program around it (`external`) cannot be saved";
 
 impl<T> Serialize for Policy<T> {

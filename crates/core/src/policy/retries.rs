@@ -1,4 +1,4 @@
-//! What several members of `read_retry` share: predictors, distances of V_REF, and senses at its optimum.
+//! The common parts of members of `read_retry`: predictors, distances of V_REF, and senses at its optimum.
 
 use super::read_retry::{Aim, FailedView, Place, Predictor, Sense};
 use tailcut_units::Span;
@@ -25,7 +25,7 @@ impl Predictor {
     }
 }
 
-/// Distances count in so many parts of a step.
+/// Distances are in units of 1/`PARTS` of a step.
 const PARTS: f64 = 16.0;
 
 /// A distance in steps as parts of a step.
@@ -39,7 +39,7 @@ pub(super) fn parts(key: &str, steps: f64) -> Result<u16, String> {
     Ok(libm::round(steps * PARTS) as u16)
 }
 
-/// Decoded senses at the optimum, up to an error of this deviation, up to `most` of them.
+/// The next sense of a member that senses up to `most` times at the optimum, with a normal error of this deviation.
 pub(super) fn at_optimum(view: &FailedView, most: u32, deviation: u16) -> Option<Sense> {
     (view.senses <= most).then_some(Sense { aim: Aim::Optimum(deviation), decoded: true })
 }

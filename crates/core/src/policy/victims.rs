@@ -1,16 +1,16 @@
-//! What several rules for the choice of a victim compute.
+//! The common computations of victim policies.
 
 use super::gc_victim::VictimView;
 
 impl VictimView<'_> {
-    /// Valid units of an extent that can be collected: those that its collection moves.
+    /// Number of valid units of a collectable extent, which its collection moves.
     #[inline]
     pub fn moves(&self, index: usize) -> u32 {
         self.valid[index] - self.holes.get(index).copied().unwrap_or(0)
     }
 
-    /// The collectable extent whose collection wins most, the lowest index among equals. Without holes
-    /// it has the fewest valid units.
+    /// The collectable extent whose collection frees most units; among equals, the one with the lowest index. Without
+    /// holes it is the one with the fewest valid units.
     #[inline]
     pub fn wins_most(&self) -> Option<u32> {
         // Two passes vectorise: the minimum first, its position second.

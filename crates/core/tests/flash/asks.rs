@@ -188,7 +188,7 @@ fn a_collection_that_gives_way_is_met() {
         assert_eq!(stage.flash.met(3), Met { collection: meets, queued_behind: false }, "{what}");
         assert!(!stage.flash.met(4).collection, "{what}");
     }
-    // A program of the host that has interrupted an erase gives way in its turn.
+    // A program of the host that has interrupted an erase can be interrupted itself.
     let config = read_write_erase::Config { write_suspends_erase: true };
     let schedule = ScheduleConfig::ReadWriteErase(config);
     let mut stage = Stage::new(&Parts { schedule, ..parts("ideal") });

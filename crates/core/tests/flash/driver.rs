@@ -111,7 +111,7 @@ pub struct Outcome {
     pub resuming: Vec<(u64, u64)>,
     /// When it ended; for a read, when its data were decoded.
     pub ended: Option<u64>,
-    /// How often the observer was told that it ended.
+    /// Number of times that the observer got its end.
     pub ends: u32,
     /// Whether it has failed on a plane.
     pub fails: bool,

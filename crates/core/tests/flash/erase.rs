@@ -85,7 +85,7 @@ pub fn eraser(scheme: &str, step_ns: u64) -> Eraser {
 
 pub const SCHEMES: [&str; 6] = ["ispe", "i-ispe", "dpes", "dpes-slack", "aero-cons", "aero"];
 
-/// The plans of a block that has had so many erases.
+/// The plans of a block after this number of erases.
 fn plans(eraser: &Eraser, block: BlockId, erases: u32) -> Vec<Plan> {
     let nature = eraser.chip().nature(block);
     let mut known = eraser.lived(&nature, 0);

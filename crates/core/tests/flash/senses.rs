@@ -57,7 +57,7 @@ fn totals(stage: &Stage) -> SenseTotals {
     stage.flash.counters().senses.clone()
 }
 
-/// The totals of so many reads, one after the other, over all pages of a plane in turn.
+/// The totals of this number of reads, one after the other, over all pages of a plane in turn.
 fn after_reads(parts: &Parts, reads: u32) -> SenseTotals {
     let mut stage = Stage::new(parts);
     for i in 0..reads {
@@ -170,7 +170,7 @@ fn a_pipelined_walk_senses_while_data_are_transferred() {
         let spent =
             |name: &str| -> u64 { done.account().iter().filter(|(n, _)| n == name).map(|(_, ns)| ns).sum() };
         let (failed, decoded) = (spent("retry.decode") / 2, spent("ecc_queue") + spent("decode"));
-        // The first sense is as ever.
+        // The first sense is unchanged.
         let second = READ + failed + COMMAND + SENSE;
         let third = second + SENSE.max(PAGE + failed);
         assert_eq!(done.end(), third + PAGE + decoded);

@@ -178,7 +178,7 @@ fn queries(data: &[u8]) -> Option<(&str, Vec<&str>)> {
     rest.is_empty().then_some((export, found))
 }
 
-/// A length and so many bytes of text, and what follows.
+/// A length, then as many bytes of text; returns the text and the bytes after it.
 fn name(data: &[u8]) -> Option<(&str, &[u8])> {
     let length = be32(data.first_chunk::<4>()?, 0);
     if length > NAME_MAX {

@@ -51,7 +51,7 @@ pub struct FileStore {
 enum Mode {
     /// It is being made: changes are applied as they come.
     New,
-    /// Changes are committed in turns.
+    /// Changes are committed in groups, called turns.
     Open,
     /// Changes stay in memory.
     ReadOnly,
@@ -155,7 +155,7 @@ impl FileStore {
     }
 
     fn set_size(&mut self, size: &Size) -> Option<()> {
-        // So many extents and bytes that every place in a file can be computed.
+        // The sizes are limited so that every offset in a file can be computed.
         let units = u64::from(size.extents) * u64::from(size.units_per_extent);
         let sane = units < u64::from(u32::MAX) && size.units_per_extent > 0 && size.unit_bytes <= 1 << 24;
         self.layout = Layout::new(size).filter(|_| sane)?;

@@ -36,9 +36,9 @@ const INTERVENTION: u8 = 254;
 const TEXT_MAX: u32 = 1024;
 /// The longest header, bytes.
 const HEADER_MAX: u64 = 1 << 20;
-/// After so many commands the controller is saved again, so that opening the store stays quick.
+/// The controller is saved again after this number of commands, so that opening the store stays quick.
 const COMMANDS_MAX: u64 = 4 << 20;
-/// With so many changes a turn is committed although no client waits for it.
+/// A turn with this number of changes is committed even if no client waits for it.
 const CHANGES_MAX: usize = 4096;
 
 /// The drive of a store.
@@ -394,12 +394,12 @@ impl Keeper {
         self.count += 1;
     }
 
-    /// Whether so much has changed that it should be committed although no client waits for it.
+    /// Whether there are enough changes for a commit even if no client waits for it.
     pub fn is_due(&self, drive: &Stored) -> bool {
         matches!(drive.medium().store(), Kept::Files(files) if files.changes() >= CHANGES_MAX)
     }
 
-    /// Commit what the drive has done. Clients may be told of it then.
+    /// Commit what the drive has done. After this, clients may get their replies.
     ///
     /// # Errors
     /// The files cannot be written. What was not committed is lost then.

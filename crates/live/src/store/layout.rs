@@ -35,7 +35,7 @@ impl Region {
 }
 
 impl Layout {
-    /// The places for a drive of this size; `None` if a file cannot have so many.
+    /// The layout for a drive of this size; `None` if a file would be too large.
     pub fn new(size: &Size) -> Option<Layout> {
         let unit = u64::from(size.unit_bytes);
         // A slot has its unit, and at most one range of eight bytes for every two bytes.

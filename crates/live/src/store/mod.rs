@@ -1,10 +1,11 @@
 //! A store of a drive's data in a folder of files, which outlives the process.
 //!
-//! All changes between two commits are a *turn*. [`FileStore::commit`] writes a whole turn, with its checksum, to one of two
-//! turn files in alternation, and then applies it to the files of the flash and of the controller's memory. A process that
-//! is killed leaves either a whole turn, which is applied once more when the store is opened, or a part of one, whose
-//! changes no client has been told of; the turn before it is in the other file. The page cache of the operating system
-//! stays when a process is killed, so nothing is synchronised to the disk; a loss of power of the host may damage a store.
+//! All changes between two commits are a *turn*. [`FileStore::commit`] writes a whole turn, with its checksum, to one
+//! of two turn files in alternation, and then applies it to the files of the flash and of the controller's memory. A
+//! process that is killed leaves either a whole turn, which is applied once more when the store is opened, or a part of
+//! one, whose changes have been acknowledged to no client; the turn before it is in the other file. The page cache of
+//! the operating system stays when a process is killed, so nothing is synchronised to the disk; a loss of power of the
+//! host may damage a store.
 //!
 //! Files, all integers little-endian:
 //! - `flash`: the bytes of each unit, by address; sparse;

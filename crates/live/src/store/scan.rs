@@ -8,7 +8,7 @@ use tailcut_core::config::DeviceConfig;
 use tailcut_core::medium::{Kind, Medium, Store};
 use tailcut_units::{Command, HostOp, SimTime, Status};
 
-/// The most broken laws that are told.
+/// Largest number of broken laws that are reported.
 const TOLD: usize = 16;
 /// Bytes of a read of the check.
 const READ: u64 = 128 << 10;

@@ -28,8 +28,8 @@ pub const ROW: u32 = 44;
 pub const LEFT: u32 = 130;
 pub const BELOW: u32 = 96;
 
-/// Colours that can be told apart with any common colour blindness, and on grey paper by their order from dark to light
-/// at least in pairs.
+/// Colours that can be distinguished with any common colour blindness, and on grey paper by their order from dark to
+/// light at least in pairs.
 pub const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -46,7 +46,7 @@ pub fn dashes(i: usize) -> Option<(i32, i32)> {
     [None, Some((18, 10)), Some((4, 8)), Some((32, 14))][i % 4]
 }
 
-/// A figure of so many units of height, drawn by `draw`.
+/// A figure with a height of `height` units, drawn by `draw`.
 pub fn paper(height: u32, draw: impl FnOnce(&Paper) -> Result<(), Broken>) -> Result<String, PageError> {
     let mut text = String::new();
     {

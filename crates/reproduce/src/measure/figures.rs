@@ -224,7 +224,7 @@ pub enum OfPages {
     Needless,
     /// Share of the predictions that a page is decoded which fails.
     Missed,
-    /// Share of the pages that would not have been decoded which a prediction in the die told.
+    /// Of the pages that would not have been decoded, the share that a prediction in the die recognised.
     Caught,
     /// Share of the pages that were given up.
     GivenUp,

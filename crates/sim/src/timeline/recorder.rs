@@ -108,8 +108,8 @@ impl<T: Tracks> Recorder<T> {
         }
     }
 
-    /// The same for a drive on which the reads of so many planes of a unit run side by side. Each plane has a track for
-    /// its reads; a read of several planes is on that of the first.
+    /// The same for a drive whose dies read independently on `planes` planes. Each plane has a track for its reads; a
+    /// read of several planes is on that of the first.
     pub fn reading_by_plane(mut self, planes: u32) -> Recorder<T> {
         let holders = &mut self.holders;
         holders.planes_read = planes;

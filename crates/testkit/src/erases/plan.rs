@@ -161,7 +161,7 @@ impl Planner {
         needed.min(full.div_ceil(self.whole()) * self.whole())
     }
 
-    /// The steps of pulses that are not too many, of a block whose scheme takes so many.
+    /// The steps that are not over-erase, of a block whose verify passes after `needed` steps.
     fn exact(&self, nature: &Nature, block: &Record, needed: u32) -> u32 {
         let row = match self.erase.reading {
             Reading::Cycles => block.cycles,

@@ -318,7 +318,7 @@ impl Replay {
             }
         }
         if fails && self.front.pblk.is_none() {
-            // What becomes of a part of a host read that has failed is told next.
+            // The next event says what becomes of a part of a host read that has failed.
             self.op(e.op).account = account;
         } else if e.bytes > 0 {
             self.part_ends(e.request, u64::from(e.bytes), now, account)?;

@@ -335,8 +335,8 @@ impl<'a, O: Observer, M: Medium> Run<'a, O, M> {
         Ok(())
     }
 
-    /// Read every byte of the drive, if it can fail for good or the medium holds data, and check for faults of
-    /// the medium. If no failure passes, the reads that end without data are those of data that are told as lost.
+    /// Read every byte of the drive, if it can fail for good or the medium holds data, and check for faults of the
+    /// medium. If no failure passes, the reads that end without data are those of data that are reported as lost.
     fn read_all(&mut self) -> Result<(), String> {
         let exact = self.device.block_report().is_some() && !self.oracle().failures_pass();
         if self.bytes.is_none() && !exact {
@@ -344,7 +344,7 @@ impl<'a, O: Observer, M: Medium> Run<'a, O, M> {
         }
         let (end, most) = (self.device.host_bytes(), self.case.config.host.max_transfer);
         let unit = self.case.config.ftl.mapping_unit;
-        // Units are told as lost as a whole.
+        // Units are reported as lost as a whole.
         let most = if exact && most >= unit { most / unit * unit } else { most };
         for offset in (0..end).step_by(most as usize) {
             let command = Command::new(HostOp::Read, offset, most.min(end - offset) as u32);
@@ -379,7 +379,7 @@ impl<'a, O: Observer, M: Medium> Run<'a, O, M> {
         }
     }
 
-    /// The largest range of a command's data that is told as lost.
+    /// The largest range of a command's data that is reported as lost.
     fn told(&self, command: &Command) -> Option<Range<u64>> {
         let (first, end) = (command.offset, command.offset + u64::from(command.bytes));
         let within = |r: Range<u64>| r.start.max(first)..r.end.min(end);
@@ -387,9 +387,10 @@ impl<'a, O: Observer, M: Medium> Run<'a, O, M> {
         told.max_by_key(|r| r.end - r.start)
     }
 
-    /// Check that a read of an idle drive ended without data if some of its data had been told as lost, and only
-    /// if some are told now. A unit on several pages is told as a whole, so that a part of it may be read. In
-    /// a read-only drive with parity, what a flush holds that will not end may give more than is told.
+    /// Check that a read of an idle drive ended without data if some of its data had been reported as lost, and only if
+    /// some are reported now. A unit on several pages is reported as a whole, although a part of it may be readable. In
+    /// a read-only drive with parity, the buffer of a flush that will never end may give more data than the report
+    /// says.
     fn check_told(
         &self,
         command: &Command,

@@ -104,8 +104,8 @@ fn readers_read_vectors_of_64_sectors() {
     }
 }
 
-/// Sectors that were overwritten between their read and their turn take slots of the ring and count for the limiter, and are
-/// programmed as padding.
+/// Sectors that were overwritten between their read and their entry into the ring take slots of the ring and count for
+/// the limiter, and are programmed as padding.
 #[test]
 fn dropped_sectors_take_slots_and_shares() {
     let mut stage = Stage::new(&config("tiny-pblk", &[]));

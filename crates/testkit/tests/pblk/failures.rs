@@ -188,7 +188,7 @@ fn an_erase_fails() {
     assert_eq!(stage.drive.counters().erase_failures, 1);
 }
 
-/// A sector that cannot be read is told by address; collection leaves its line as it is.
+/// A sector that cannot be read is reported by address; collection leaves its line as it is.
 #[test]
 fn a_page_cannot_be_read() {
     let mut stage = Stage::new(&with_faults("tiny-pblk", &[], &["page=0.0.0.3"]));

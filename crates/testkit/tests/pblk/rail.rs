@@ -255,7 +255,7 @@ fn parity_is_out_before_its_data_leave_the_ring() {
     }
 }
 
-/// A drive with strides, filled with so many bytes, of which a LUN has died.
+/// A drive with strides of which a LUN has died, and the number of bytes that fill it.
 fn with_a_dead_lun() -> (Stage, u64) {
     let sets = ["geometry.channels=4", "geometry.dies_per_chip=2", "geometry.pages=128"];
     let mut config = config_of("tiny-pblk", "rail", &sets);
@@ -346,8 +346,8 @@ fn a_failed_command_is_charged_as_a_retry() {
     assert!(failed > 0);
 }
 
-/// A sector that nothing gives is lost when its line is collected: it is told, and reads of it fail until all of it is
-/// written.
+/// A sector that nothing gives is lost when its line is collected: it is reported, and reads of it fail until all of it
+/// is written.
 #[test]
 fn lost_sectors_are_told_until_they_are_written() {
     let (mut stage, bytes) = with_a_dead_lun();

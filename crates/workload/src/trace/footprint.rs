@@ -9,7 +9,7 @@ const CHUNK_PAGES: u64 = 32_768;
 const WORDS: usize = (CHUNK_PAGES / 64) as usize;
 /// The most entries with which a list is smaller than the bitmap.
 const LIST_MAX: usize = 1024;
-/// The approximate memory of a map entry besides its pages, in bytes.
+/// The approximate memory of a map entry without its pages, in bytes.
 const ENTRY_BYTES: usize = 64;
 /// Log2 of the estimate's registers: the standard error is 1.04 / sqrt(2^14) = 0.8 %.
 const PRECISION: u32 = 14;

@@ -19,7 +19,7 @@ pub fn lowered(args: &ServeArgs, resolved: Resolved) -> Result<(Resolved, Option
     };
     let host = &resolved.config.host;
     let (submit, complete) = (host.submit_latency, host.complete_latency);
-    // The model's time passes so many times as fast as the clock.
+    // Speed of the model's time relative to the clock.
     let floor = Span((wall.0 as f64 * args.speed) as u64);
     let from_complete = floor.0.min(complete.0);
     let from_submit = (floor.0 - from_complete).min(submit.0);

@@ -28,7 +28,7 @@ pub struct Measures {
     usage_from: Usage,
     /// Only requests that came from then on are measured.
     from: SimTime,
-    /// What was done to the drive besides commands.
+    /// Changes to the drive other than commands.
     done: Vec<(SimTime, String)>,
     /// The log, until it fails.
     pub log: Option<LogWriter>,
@@ -88,7 +88,7 @@ impl Monitor {
             }
             Event::Submitted { at, wanted, command } => {
                 if let Some(Err(e)) = m.log.as_mut().map(|log| log.command(*at, *wanted, command)) {
-                    // The drive is served on; the error is told in the end.
+                    // The drive is still served; the error is reported at the end.
                     (m.log, m.log_failed) = (None, Some(e));
                 }
             }
@@ -104,7 +104,7 @@ impl Monitor {
         }
     }
 
-    /// What was done to the drive besides commands, in order of time.
+    /// Changes to the drive other than commands, in order of time.
     pub fn done(&self) -> Vec<(SimTime, String)> {
         self.measures().done.clone()
     }

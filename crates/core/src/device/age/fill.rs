@@ -1,4 +1,4 @@
-//! The sequential fill of a new drive, made without the timing model.
+//! The sequential fill of a new drive, without the timing model.
 
 use crate::address::Ppa;
 use crate::device::drive::Device;
@@ -27,8 +27,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.data_filled(units);
     }
 
-    /// Rows that a fill takes in a lane, for the units of each lane. Where the placement levels the lanes
-    /// of a pool, they get as many rows as the lane with the most units.
+    /// Number of rows that a fill takes in a lane, from the units of each lane. If the placement levels the lanes of a
+    /// pool, each gets as many rows as the lane with the most units.
     fn rows_to_fill(&self, lane: u32, by_lane: &[u32]) -> u32 {
         let own = by_lane[lane as usize];
         let pool = self.shape.lanes_of_pool(self.shape.pool_of(lane));
@@ -37,9 +37,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         most.div_ceil(self.shape.layout.units_per_row)
     }
 
-    /// Fill a drive whose extents have holes. The units of a lane have the order of [`Device::fill`], but
-    /// not its places. So each has an entry in the map, and `filled`, for which the closed form of the
-    /// places holds, stays 0.
+    /// Fill a drive whose extents have holes. The units of a lane have the same order as in [`Device::fill`], but other
+    /// addresses. So each needs an entry in the map, and `filled`, the number of units for which the closed form of the
+    /// addresses holds, stays 0.
     fn fill_around_holes(&mut self, by_lane: &[u32]) {
         let upr = self.shape.layout.units_per_row;
         for (lane, &units) in (0..).zip(by_lane) {

@@ -19,7 +19,7 @@ use crate::policy::gc_victim::VictimRule;
 use crate::policy::placement::{LaneLoad, LaneView};
 use std::ops::Range;
 
-/// What overwrites a drive.
+/// The writes that overwrite a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Load {
     /// Uniform writes, from an analytic start.
@@ -30,7 +30,7 @@ pub(super) enum Load {
     Any,
 }
 
-/// Where uniform overwrites begin.
+/// The state from which uniform overwrites start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UniformStart {
     /// At the sequential fill, or on a large drive at an analytic start if its kind has one.
@@ -47,11 +47,12 @@ const MOVES: usize = 64;
 const OWNERS_AHEAD: u32 = 128;
 /// Entries of the map in a cache line.
 const OWNERS_A_LINE: u32 = 16;
-/// The pass ends unsteady after programming this many times the raw capacity.
+/// The pass ends without a steady state after it has programmed this many times the raw capacity.
 const BOUND: u64 = 12;
 /// Largest number of collections in one lane for one extent opened.
 const COLLECTIONS_MAX: u32 = 64;
-/// Levelling ends after it has raised the most rows of any lane this often without coming closer.
+/// Limit of levelling: it ends after it has raised the largest number of rows of a lane this often without reducing the
+/// differences.
 const RAISED_MAX: u32 = 8;
 /// Progress is reported after this many programs, or after `TELL_COLLECTIONS` collections, each of
 /// which may search a whole lane for its victim: a tenth of a second or less. The first programs
@@ -61,20 +62,20 @@ const TELL_PROGRAMS: u64 = 1 << 18;
 /// Early in a pass, progress is reported again after the programs so far divided by this.
 const TELL_PART: u64 = 32;
 const TELL_COLLECTIONS: u64 = 1 << 8;
-/// A drive of fewer mapping units is overwritten from the sequential fill on, which takes some
-/// seconds. No drive with published results has as many.
+/// Drives with fewer mapping units are overwritten from the sequential fill on, which takes some seconds. No drive with
+/// published results has as many.
 const ANALYTIC_MIN: u32 = 1 << 27;
-/// The share of the progress of ageing that an analytic start has.
+/// The share of an analytic start in the progress of ageing.
 const START_PART: f64 = 0.4;
-/// Most extents that a window after an analytic start programs in a lane. Write amplification is then
-/// what it will be after one to two percent of the raw capacity, for each victim policy, so that a
-/// window must only be long enough to measure it.
+/// Largest number of extents that a window after an analytic start programs in a lane. Write amplification has its
+/// final value after one to two percent of the raw capacity, for each victim policy, so a window must only be long
+/// enough to measure it.
 const START_WINDOW: u64 = 256;
 /// The state of one functional pass.
 struct Pass {
     host: Vec<OpenRow>,
     collection: Vec<OpenRow>,
-    /// By lane: its load as the placement policy sees it, without programs.
+    /// By lane: its load as the placement policy sees it. The number of programs is 0.
     load: Vec<LaneLoad>,
     /// By lane: rows written for the host.
     written: Vec<u64>,
@@ -82,14 +83,14 @@ struct Pass {
     programs: u64,
     collections: u64,
     windows: Windows,
-    /// By extent: whether this pass has erased it; and the number of these extents.
+    /// By extent: whether this pass has erased it.
     erased: Vec<bool>,
     erased_extents: u64,
     extents: u64,
     moved: Vec<(Lpn, Ppa)>,
-    /// The stripe of the last write, whose parity is still to be written, or `NONE`.
+    /// The stripe of the last write, whose parity has not been written yet, or `NONE`.
     stripe: u32,
-    /// Whether a lane could not collect up to its start level.
+    /// Whether collections of a lane could not restore its start level.
     out_of_reach: bool,
     /// The difference of erases at which a lane is levelled, if it is.
     erase_gap: Option<u32>,
@@ -124,7 +125,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             UniformStart::BySize => threads::available(),
         };
         let unit = self.shape.layout.unit_bytes;
-        // The last mapping unit may lie in the region only in part.
+        // The last mapping unit may be only partly inside the region.
         let end = (region.end / unit).min(u64::from(self.shape.layout.host_units));
         let all =
             u64::from(bytes) <= unit && region.start < unit && end + 1 >= u64::from(self.map.state.filled);
@@ -148,17 +149,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
         progress: &mut dyn FnMut(f64) -> bool,
         next: &mut dyn FnMut(&mut [Lpn; BATCH]) -> usize,
     ) -> AgeReport {
-        // A run must not depend on whether its aged drive came from a snapshot, which holds no
-        // state of policies.
+        // A run must not depend on whether its aged drive came from a snapshot, which does not contain the state of
+        // policies.
         let policies = self.state.policies.clone();
         let levelled_at = self.state.gc.levelled_at.clone();
         self.finish_last_loops();
         let mut pass = Pass::new(self, load);
-        // Before a run the blocks of a lane have been erased alike, and an aged state has no levelling.
+        // Ageing before a run has no levelling: the blocks of a lane start with equal numbers of erases.
         pass.erase_gap = if until == Until::Steady { None } else { self.fixed.erase_gap };
         let analytic = load == Load::UniformFromStart;
         if analytic {
-            // No extent of the fill is left to be erased.
+            // The analytic start has no extents of the fill that must be erased first.
             pass.extents = 0;
             let layout = &self.shape.layout;
             let most = START_WINDOW * u64::from(layout.lanes) * u64::from(layout.units_per_extent);
@@ -167,7 +168,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let raw = u64::from(self.shape.layout.units());
         let (mut tell, mut collections) = (0, 0);
         let mut steady = false;
-        // The batches that are written now, next and after next, from `at` on.
+        // Three batches of writes: the present one, the next and the one after it.
         let mut batches = [[Lpn(0); BATCH]; 3];
         let mut filled = [next(&mut batches[0]), next(&mut batches[1]), 0];
         let mut at = 0;
@@ -180,7 +181,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let (soon, later) = ((at + 1) % 3, (at + 2) % 3);
             filled[later] = if filled[soon] > 0 { next(&mut batches[later]) } else { 0 };
             for (i, &lpn) in batches[at][..filled[at]].iter().enumerate() {
-                // The rest of a batch that was not filled holds older units, which do no harm here.
+                // A batch that was not filled still contains older units, whose prefetch does no harm.
                 self.map.prefetch(batches[later][i]);
                 self.prefetch_copy(batches[soon][i]);
                 self.overwrite(&mut pass, lpn);
@@ -214,8 +215,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         AgeReport { programs: pass.programs, waf, steady: steady && !pass.out_of_reach, analytic }
     }
 
-    /// Fetch the valid bit of a unit's copy, and the count of the extent that has it. The map entry
-    /// may change before the unit is written.
+    /// Prefetch the valid bit of a unit's copy, and the counter of its extent. The map entry may change before the unit
+    /// is written.
     #[inline]
     fn prefetch_copy(&self, lpn: Lpn) {
         if let Place::Flash(ppa) = self.map.lookup(lpn) {
@@ -238,8 +239,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.put(pass, lpn);
     }
 
-    /// Write the parity of the stripe written last. Units of one stripe that are written one after
-    /// the other share it, as in the buffer.
+    /// Write the parity of the stripe written last. Consecutive writes to one stripe share one write of its parity, as
+    /// in the buffer.
     fn end_stripe(&mut self, pass: &mut Pass) {
         if let Some(stripes) = &self.shape.stripes
             && pass.stripe != NONE
@@ -292,7 +293,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
                 return OpenRow::new(ppa, &self.shape.layout);
             }
-            // Collection may have made room in this lane: it is tried again after the other lanes.
+            // Collection may have made room in this lane, so it is tried again after the other lanes.
             pass.load[lane as usize].lacks_room();
             if pass.load[lanes.clone()].iter().all(|load| !load.has_room()) {
                 pass.load[lanes.clone()].fill(LaneLoad::default());
@@ -303,8 +304,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     fn collect_while_wanted(&mut self, pass: &mut Pass, lane: u32) {
-        // If the start level cannot be reached, collecting would never end. The lane then continues
-        // at the bound, and the drive is not called steady.
+        // If the start level cannot be reached, collecting would never end. The lane then continues with the
+        // collections so far, and the drive does not count as steady.
         for _ in 0..COLLECTIONS_MAX {
             let view = self.space(lane);
             if !self.state.policies.gc_schedule.start(&view) {
@@ -320,7 +321,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn collect_functionally(&mut self, pass: &mut Pass, lane: u32, victim: u32) {
         pass.collections += 1;
         if self.state.gc.coldest.get(lane as usize) == Some(&victim) {
-            // Not again before the host has written to the lane.
+            // The lane is not levelled again before the host has written.
             self.state.gc.levelled_at[lane as usize] = self.state.counters.programs_user;
         }
         self.state.extents.begin_collection(victim);
@@ -387,8 +388,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.invalidate(from);
     }
 
-    /// Pad the rows that are begun, and level the lanes of each pool, so that the drive is idle and
-    /// the initial state of the policies fits it.
+    /// Pad the open rows and level the lanes of each pool, so that the drive is idle and the initial state of the
+    /// policies fits it.
     fn end_pass(&mut self, pass: &mut Pass) {
         if self.state.policies.placement.levels() {
             self.level(pass);
@@ -399,9 +400,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Pad until the lanes of each pool have the same number of rows written. A lane that cannot
-    /// win room stays behind, because padding makes nothing stale. So does a lane that wins a row
-    /// only while another lane takes one, as with blocks of one page.
+    /// Pad until the lanes of each pool have the same number of written rows. A lane that cannot free space stays
+    /// behind, because padding makes nothing stale. The same holds for a lane that frees a row only while another lane
+    /// takes one, as with blocks of one page.
     fn level(&mut self, pass: &mut Pass) {
         for pool in 0..self.shape.layout.lanes / self.shape.pool_lanes {
             let lanes = self.shape.lanes_of_pool(pool);
@@ -424,7 +425,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Whether a lane has a row for the host, or an extent whose collection wins one.
+    /// Whether a lane has a free row for the host, or an extent whose collection frees one.
     fn can_win_room(&self, lane: u32) -> bool {
         let layout = &self.shape.layout;
         let (valid, _) = self.state.extents.lane_slices(layout, lane);
@@ -443,8 +444,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
 impl Pass {
     fn new<O: Observer, M: Medium>(device: &Device<O, M>, load: Load) -> Pass {
         let layout = &device.shape.layout;
-        // Victims return in the order in which extents were closed. Uniform writes have no hot data, whose share could rise
-        // and fall.
+        // With FIFO victims, extents return in the order in which they were closed. Uniform writes have no hot data,
+        // whose share could oscillate.
         let by_turns = device.state.policies.gc_victim.rule() == VictimRule::Age && load == Load::Any;
         let lanes = layout.lanes as usize;
         Pass {
@@ -468,8 +469,8 @@ impl Pass {
     }
 }
 
-/// Return a hash of everything that determines a drive's aged state. `what` names the
-/// preconditioning and its workload. Schemes with the same key share one aged state.
+/// A hash of everything that determines a drive's aged state. `what` names the preconditioning and its workload.
+/// Schemes with the same key share one aged state.
 pub fn aged_key(config: &DeviceConfig, seed: u64, what: &str) -> u64 {
     let f = &config.ftl;
     let p = &config.policy;
@@ -477,7 +478,7 @@ pub fn aged_key(config: &DeviceConfig, seed: u64, what: &str) -> u64 {
     // A drive whose programs may fail keeps more extents free.
     let faults = Faults::new(&config.faults, &config.fault, &config.geometry, config.errors.is_some(), seed);
     let programs_fail = faults.is_some_and(|faults| faults.may_fail_programs());
-    // Ageing leaves the SLC region empty. Its blocks hold none of the data.
+    // Ageing leaves the SLC region empty, so its blocks hold no data.
     let slc = config.slc.as_ref().map(|slc| slc.blocks);
     let text = format!(
         "{} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {:?} {:?} {bad:?} {programs_fail} {slc:?} {seed} {what}",

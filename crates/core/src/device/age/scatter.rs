@@ -1,5 +1,5 @@
-//! The `scattered` aged state, which is made directly: every lane has the same share of its extents
-//! free, and the other extents hold valid and stale units at random.
+//! The `scattered` aged state. It is created directly: the same share of every lane's extents is free, and the other
+//! extents hold valid and stale units at random.
 
 use crate::address::{Lpn, Ppa};
 use crate::device::capacity::kept_extents;
@@ -77,7 +77,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let upe = self.shape.layout.units_per_extent;
         let first = Ppa(lane * self.shape.layout.stride * upe);
         let mut stream = Stream::new(self.shape.context.seed, "scatter", u64::from(lane));
-        // What a sequential fill would put here, shuffled (Fisher and Yates).
+        // The units that a sequential fill would put here, shuffled (Fisher and Yates).
         let mut owners: Vec<Lpn> = first.run(valid).map(|ppa| self.map.fill.lpn(ppa)).collect();
         for i in (1..owners.len()).rev() {
             if i % SLICE as usize == 0 && !progress(0.0) {
@@ -91,7 +91,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if i % SLICE == 0 && !progress(f64::from(i) / f64::from(places)) {
                 return false;
             }
-            // Each choice of places is as likely as any other (selection sampling).
+            // All choices of positions are equally likely (selection sampling).
             if stream.below(u64::from(places - i)) >= owners.len() as u64 {
                 continue;
             }

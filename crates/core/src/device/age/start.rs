@@ -1,12 +1,11 @@
-//! The start of an aged state that uniform overwrites have made: the mapping units lie where such
-//! overwrites leave them, and the extents have the valid units that theory gives ([`super::steady`]).
-//! It takes a small part of the time of the overwrites themselves.
+//! The analytic start of an aged state: it places the mapping units where uniform overwrites would leave them, with the
+//! numbers of valid units in extents that theory gives ([`super::steady`]). This takes a small part of the time of the
+//! overwrites themselves.
 //!
-//! Units are first dealt to the lanes of their pool, a stretch of addresses at a time. Then each lane
-//! shuffles its units in buckets that fit the processor's caches (Rao 1961, Sandelius 1962): a unit
-//! goes to a bucket at random, then to a place at random among those of the bucket. All random
-//! numbers are keyed by the lane or the stretch, so that the result does not depend on the number of
-//! threads.
+//! Units are first distributed to the lanes of their pool, one stretch of addresses at a time. Then each lane shuffles
+//! its units in buckets that fit the processor's caches (Rao 1961, Sandelius 1962): a unit goes to a random bucket, and
+//! then to a random position in that bucket. All random numbers are keyed by the lane or the stretch, so that the
+//! result does not depend on the number of threads.
 
 use super::steady::Steady;
 use super::threads::on_threads;
@@ -22,27 +21,26 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tailcut_units::Stream;
 
-/// Units of a bucket, about: 128 KiB of addresses.
+/// Approximate number of units of a bucket: 128 KiB of addresses.
 const BUCKET: u32 = 1 << 15;
-/// Units of a stretch of addresses that is dealt to lanes at once.
+/// Number of units of a stretch of addresses, which is distributed to lanes at once.
 const STRETCH: u32 = 1 << 17;
 /// Units between two calls of `progress`.
 const SLICE: u32 = 1 << 18;
 /// Entries of a bucket that are fetched before they are read: a cache line.
 const AHEAD: usize = 16;
-/// A lane of fewer extents, beside the free and the open ones, is overwritten instead.
+/// A lane with fewer extents than this, without the free and the open ones, is overwritten instead.
 const EXTENTS_MIN: u32 = 8;
-/// The largest share of valid units in closed extents. Above it, collection gains too little for the
-/// theory to hold.
+/// Largest share of valid units in closed extents. Above it, collections free too little for the theory to hold.
 const VALID_MAX: f64 = 0.98;
-/// Shares of valid units that differ by less have the same steady state.
+/// Shares of valid units that differ by less than this use the same steady state.
 const SAME: f64 = 1e-3;
-/// A lane of more units would need much memory beside the map, and is overwritten instead.
+/// A lane with more units would need much memory in addition to the map, and is overwritten instead.
 const UNITS_MAX: u32 = 1 << 27;
 
 /// The extents of one lane at the start.
 pub(super) struct LaneStart {
-    /// By extent of the lane: units written, and the valid ones among them.
+    /// By extent of the lane: number of units written.
     written: Vec<u32>,
     valid: Vec<u32>,
     /// Closed extents, from the oldest to the youngest.
@@ -62,10 +60,10 @@ struct Job<'a> {
 /// Tables of one thread, used for one lane after the other.
 #[derive(Default)]
 struct Tables {
-    /// By bucket: where it begins, and where its next unit goes.
+    /// By bucket: its start, and the position of its next unit.
     first: Vec<u32>,
     next: Vec<u32>,
-    /// The units of each bucket, in the order of their addresses; and the places they get.
+    /// The units of each bucket, in the order of their addresses.
     units: Vec<u32>,
     places: Vec<u32>,
 }
@@ -112,7 +110,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             _ => (share, Steady::new(self.state.policies.gc_victim.rule(), upe, share)),
         };
         let counts = last.insert(steady).1.counts(count, upe, total, &mut stream);
-        // The extents of a lane in any order: the free ones come last.
+        // The order of the extents does not matter; the free ones come last.
         let mut order: Vec<u32> = (0..usable).collect();
         shuffle(&mut order, &mut stream);
         let mut start = LaneStart {
@@ -130,8 +128,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Some(start)
     }
 
-    /// Bring the drive into the planned state; false when `progress` stops it, after which the drive
-    /// must not be used. `threads` does not change the result.
+    /// Bring the drive into the planned state. Returns false if `progress` stops it; the drive must then not be used.
+    /// The result does not depend on `threads`.
     pub(super) fn start(
         &mut self,
         lanes: &[LaneStart],
@@ -164,9 +162,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         true
     }
 
-    /// Deal the units of each stretch of addresses to the lanes of their pools at random, as many to
-    /// each lane as the sequential fill has put there. The reverse map has the result, in the places
-    /// of the fill.
+    /// Distribute the units of each stretch of addresses at random over the lanes of their pools, as many to each lane
+    /// as the sequential fill has put there. The result is in the reverse map, at the addresses of the fill.
     fn deal(&mut self, threads: usize, progress: &mut dyn FnMut(f64) -> bool) -> bool {
         let filled = self.map.state.filled;
         let (placement, seed) = (&self.state.policies.placement, self.shape.context.seed);
@@ -221,8 +218,7 @@ pub(super) fn shuffle(items: &mut [u32], stream: &mut Stream) {
     }
 }
 
-/// Numbers of a bucket drawn at random, several from each 64 random bits. The number of buckets is a
-/// power of two, at most 2^16.
+/// Random numbers of buckets, several from each 64 random bits. The number of buckets is a power of two, at most 2^16.
 #[derive(Clone)]
 struct Draws {
     stream: Stream,
@@ -307,7 +303,7 @@ fn place_lane(
 }
 
 impl Tables {
-    /// Size the tables for a lane, and find where its buckets begin.
+    /// Size the tables for a lane, and compute the starts of its buckets.
     fn count(&mut self, units: u32, buckets: usize, mut draws: Draws) {
         self.units.resize(units as usize, 0);
         self.places.resize(units as usize, 0);
@@ -324,8 +320,8 @@ impl Tables {
     }
 }
 
-/// The places of a lane's valid units, in order: in each extent, each choice among the places that
-/// are written is as likely as any other (selection sampling).
+/// The positions of a lane's valid units, in order. In each extent, all choices among the written positions are equally
+/// likely (selection sampling).
 struct Places<'a> {
     start: &'a LaneStart,
     upe: u32,
@@ -340,7 +336,7 @@ impl Places<'_> {
         Places { start, upe, extent: 0, offset: 0, left: start.valid.first().copied().unwrap_or(0) }
     }
 
-    /// Write the next places to all of `to`, and set their bits.
+    /// Write the next positions to `to`, and set their valid bits.
     fn choose(&mut self, to: &mut [u32], valid: &mut [u64], stream: &mut Stream) {
         let mut done = 0;
         while done < to.len() {

@@ -4,8 +4,8 @@
 use crate::policy::gc_victim::VictimRule;
 use tailcut_units::Stream;
 
-/// Most levels of the valid share that are told apart. An extent of more units has less spread than
-/// one of this many, and the overwrites that follow correct the difference.
+/// Largest number of levels of the valid share. An extent with more units than this has less spread than the levels
+/// give; the overwrites that follow correct the difference.
 const LEVELS_MAX: u32 = 1024;
 
 /// The steady state of lanes with one share of valid units.
@@ -13,14 +13,12 @@ const LEVELS_MAX: u32 = 1024;
 pub(super) enum Steady {
     /// By level, from 0: the share of extents with at least this many valid units.
     AtLeast(Vec<f64>),
-    /// An extent's age of 1 is that of the oldest; it has lost a share of its units of
-    /// `1 - exp(-rate * age)`.
+    /// By age of the extent, where the oldest has age 1: it has lost the share `1 - exp(-rate * age)` of its units.
     ByAge { rate: f64 },
 }
 
 impl Steady {
-    /// The steady state of extents of `units` units of which a share of `valid` is valid on
-    /// average.
+    /// The steady state of extents with `units` units, of which the share `valid` is valid on average.
     pub fn new(rule: VictimRule, units: u32, valid: f64) -> Steady {
         let draws = match rule {
             VictimRule::Age => {
@@ -39,8 +37,8 @@ impl Steady {
         Steady::AtLeast(at_least)
     }
 
-    /// The valid units of `count` extents of `units` units, from the oldest to the youngest, with
-    /// the sum `total`, which they can hold.
+    /// The numbers of valid units of `count` extents with `units` units, from the oldest to the youngest. Their sum is
+    /// `total`, which must fit.
     pub fn counts(&self, count: u32, units: u32, total: u32, stream: &mut Stream) -> Vec<u32> {
         let shift = stream.unit();
         let mut level = 0;
@@ -68,13 +66,13 @@ impl Steady {
     }
 }
 
-/// Fill in the shares of extents with at least so many valid units, if `rate` extents are collected
-/// in the time in which a valid unit goes stale, for each extent of the lane. Returns the mean share
-/// of valid units.
+/// Fill in `at_least`: by level, the share of extents with at least as many valid units. `rate` is the number of
+/// collections, for each extent of the lane, in the time in which a valid unit becomes stale. Returns the mean share of
+/// valid units.
 ///
-/// As many extents go from level `j` to level `j - 1` as are collected below level `j`. With `draws`
-/// that is `j (q[j] - q[j + 1]) = rate (1 - q[j]^draws)`; without, none is collected at any level but
-/// the lowest (Van Houdt, SIGMETRICS'13).
+/// In the steady state, as many extents go from level `j` to level `j - 1` as are collected below level `j`. With
+/// `draws` this means `j (q[j] - q[j + 1]) = rate (1 - q[j]^draws)`. Without draws, extents are collected only at the
+/// lowest level (Van Houdt, SIGMETRICS'13).
 fn at_rate(at_least: &mut [f64], draws: Option<u32>, rate: f64) -> f64 {
     let last = at_least.len() - 1;
     let (mut above, mut sum) = (0.0, 0.0);
@@ -101,7 +99,7 @@ fn at_rate(at_least: &mut [f64], draws: Option<u32>, rate: f64) -> f64 {
     sum / last as f64
 }
 
-/// `base` to a whole power, by squaring: the same on every machine.
+/// `base` to a whole power, by squaring, which gives the same result on every machine.
 fn power(base: f64, mut exponent: u32) -> f64 {
     let (mut square, mut result) = (base, 1.0);
     while exponent > 0 {
@@ -114,7 +112,7 @@ fn power(base: f64, mut exponent: u32) -> f64 {
     result
 }
 
-/// The number between `low` and `high` from which on `below` is false.
+/// The number between `low` and `high` at which `below` changes from true to false.
 fn solve(mut low: f64, mut high: f64, mut below: impl FnMut(f64) -> bool) -> f64 {
     for _ in 0..80 {
         let middle = libm::sqrt(low * high);
@@ -127,13 +125,12 @@ fn solve(mut low: f64, mut high: f64, mut below: impl FnMut(f64) -> bool) -> f64
     libm::sqrt(low * high)
 }
 
-/// A number that is nearly normal, with mean 0 and deviation 1.
+/// A nearly normal random number with mean 0 and standard deviation 1.
 fn normal(stream: &mut Stream) -> f64 {
     (0..12).map(|_| stream.unit()).sum::<f64>() - 6.0
 }
 
-/// Change numbers of at most `most` by equal amounts, as far as they go, so that their sum is
-/// `total`.
+/// Change the numbers by equal amounts so that their sum is `total`, within the range from 0 to `most`.
 fn adjust(counts: &mut [u32], most: u32, total: u32) {
     let sum: u64 = counts.iter().map(|&count| u64::from(count)).sum();
     let (mut missing, mut extra) = (u64::from(total).saturating_sub(sum), sum.saturating_sub(total.into()));

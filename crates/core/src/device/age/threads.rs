@@ -1,6 +1,5 @@
-//! Work on several threads: the only place of the core that has any. Each job changes state of its
-//! own and draws from random streams of its own, so that neither the number of threads nor their
-//! order changes a result.
+//! Work on several threads; the core uses threads only here. Each job changes only its own state and has its own random
+//! streams, so the number of threads and their order do not change a result.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -11,12 +10,11 @@ pub(super) fn available() -> usize {
     std::thread::available_parallelism().map_or(1, |threads| threads.get())
 }
 
-/// What is done with a job. It reports its progress to the function that it gets, and ends with
-/// false when that returns false. It also gets tables that its thread uses for one job after the
-/// other.
+/// The work on one job. It reports its progress to the given function, and ends with false when that function returns
+/// false. It also gets tables that its thread reuses for each job.
 type Work<'a, J, T> = dyn Fn(J, &mut T, &mut dyn FnMut(f64) -> bool) -> bool + Sync + 'a;
 
-/// Do all jobs on some threads; false when `progress` stops them.
+/// Do all jobs on `threads` threads. Returns false if `progress` stops them.
 pub(super) fn on_threads<J: Send, T: Default>(
     threads: usize,
     jobs: Vec<J>,
@@ -40,13 +38,13 @@ pub(super) fn on_threads<J: Send, T: Default>(
                 let share = take.recv().unwrap_or_default();
                 share.into_iter().all(|job| work(job, &mut tables, go))
             });
-            // What no other thread can do is for this one.
+            // Jobs for which no thread could be started are done by this one.
             match begun {
                 Ok(_) => give.send(share).expect("the thread waits for its share"),
                 Err(_) => own.extend(share),
             }
         }
-        // This thread alone reports progress. All threads have as much to do.
+        // Only this thread reports progress, because all threads have the same amount of work.
         let (mut tables, count) = (T::default(), own.len() as f64);
         for (i, job) in own.into_iter().enumerate() {
             let mut go = |part: f64| progress((i as f64 + part) / count);

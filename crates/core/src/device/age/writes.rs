@@ -11,9 +11,9 @@ use std::ops::Range;
 use tailcut_units::{Command, Stream};
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Overwrite uniformly at random, `bytes` at a time, inside `region`, in zero time: [`Device::age_uniform`] is
-    /// this until steady. The drive must be at rest ([`Device::settle`]). Erases have their effect on blocks, and do
-    /// not fail.
+    /// Overwrite uniformly at random inside `region`, `bytes` at a time, in zero time. ([`Device::age_uniform`] does
+    /// the same until the drive is steady.) The drive must be idle ([`Device::settle`]). Erases wear blocks, and do not
+    /// fail.
     pub fn overwrite_uniform(
         &mut self,
         until: Until,
@@ -30,7 +30,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// As [`Device::overwrite_uniform`], with the writes among these commands, in order. An endless iterator must
+    /// Like [`Device::overwrite_uniform`], with the writes among these commands, in order. An endless iterator must
     /// contain writes.
     pub fn overwrite_replay(
         &mut self,

@@ -1,4 +1,4 @@
-//! Audits of the flash: operations of a failed plane, and the units that collections close.
+//! Audits of the flash: operations on dead planes, and the busy units that collections close.
 
 use crate::address::BusyUnit;
 use crate::device::drive::Device;
@@ -8,7 +8,7 @@ use crate::observer::Observer;
 use tailcut_units::Occupant;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Check that no read of a plane was queued after the plane failed.
+    /// Check that no read of a plane was queued after the death of the plane.
     pub(super) fn audit_ops(&self) -> Result<(), String> {
         for id in self.flash.ops_in_use() {
             let op = self.flash.op(id);
@@ -22,7 +22,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(())
     }
 
-    /// Check that units are closed by the collections that say so.
+    /// Check that each busy unit is closed by as many collections as claim to close it.
     pub(super) fn audit_gates(&self) -> Result<(), String> {
         let collections = &self.state.gc.collections;
         for unit in (0..self.shape.units).map(BusyUnit) {
@@ -38,11 +38,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 "unit {unit}: {host} and {programs} collections close it, and it counts {counted:?}"
             );
             let at_unit = |l: u32| self.shape.units_of_lane(l).contains(&unit);
-            let told = |i: usize| count(&|l| at_unit(l) && self.told_of(l)[i]);
-            let (told, counted) = ((told(0), told(1)), self.flash.collecting_at(unit));
+            let noticed = |i: usize| count(&|l| at_unit(l) && self.notice_of(l)[i]);
+            let (noticed, counted) = ((noticed(0), noticed(1)), self.flash.collecting_at(unit));
             law!(
-                counted == told,
-                "unit {unit}: {told:?} collections are under way, and it counts {counted:?}"
+                counted == noticed,
+                "unit {unit}: {noticed:?} collections are under way, and it counts {counted:?}"
             );
         }
         Ok(())

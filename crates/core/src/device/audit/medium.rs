@@ -167,7 +167,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 OpKind::Program if !rows.insert(op.cmd.ppa) => {}
                 OpKind::Program => pending_rows[op.cmd.extent as usize] += 1,
                 OpKind::Copyback => pending_rows[layout.extent_of(op.cmd.copy_to().ppa).0 as usize] += 1,
-                // Where reads can fail, they keep their extents until their data are settled.
+                // If reads can fail, they keep their extents from being erased until their data are decoded or given
+                // up.
                 OpKind::Read => {
                     let keeps = !op.second || self.fixed.may_fail;
                     law!(
@@ -190,7 +191,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
         }
         if self.fixed.may_fail {
-            // A reconstruction keeps the extent of the unit that it computes.
+            // A reconstruction keeps the extent of the unit that it computes from being erased.
             let rebuilds = &self.state.parity.rebuilds;
             let of = |rid: u32| (rid, layout.extent_of(rebuilds[rid].ppa).0);
             law!(targets.iter().eq(rebuilds.in_use().into_iter().map(of)), "extents of reconstructions");

@@ -1,4 +1,4 @@
-//! The whole audit: every check in order, the totals, and what must hold in an idle drive.
+//! The whole audit: every check in order, the totals, and the state of an idle drive.
 
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
@@ -10,7 +10,7 @@ use crate::observer::Observer;
 use tailcut_units::SimTime;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Where a logical unit's data are now. A unit that is being moved still counts where it was.
+    /// The present place of a logical unit's data. A unit that is being moved counts at its old place.
     pub fn whereabouts(&self, lpn: Lpn) -> Place {
         match self.map.lookup(lpn) {
             place @ Place::Buffer(InBuffer::Slot(slot)) if self.state.write.buffer.slot(slot).moving => {
@@ -23,8 +23,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Whether a logical unit is being rewritten and the controller has its only copy: the copy on flash
-    /// could not be read any more when a collection needed its place.
+    /// Whether a logical unit is being rewritten and its only copy is in the controller, because the copy on flash
+    /// could not be read when a collection needed its place.
     pub fn is_in_controller_alone(&self, lpn: Lpn) -> bool {
         let slot = match self.map.lookup(lpn) {
             Place::Buffer(held) => self.state.write.buffer.slot(held.slot()),
@@ -52,7 +52,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         copies.into_iter().map(|ppa| (ppa, ppa != Ppa::NONE && is_collected(ppa))).collect()
     }
 
-    /// Whether a flush of the stripe of a unit has all data that its new parity needs, and is not committed.
+    /// Whether a flush of the unit's stripe has all data for the new parity and has not committed yet.
     pub fn is_gathered(&self, lpn: Lpn) -> bool {
         let Some(stripes) = &self.shape.stripes else { return false };
         let job = self.job_of(stripes.stripe_of(lpn));
@@ -123,9 +123,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         })
     }
 
-    /// Check that the blocks of an extent have been erased as often as each other, and all extents
-    /// together as often as is counted. Not checked: a block that is bad, in a hole or on a dead plane,
-    /// and one that has replaced another.
+    /// Check that all blocks of an extent have the same number of erases, and that the sum over all extents equals the
+    /// counter. Blocks that are bad, in a hole, on a dead plane, or that have replaced another one are not checked.
     fn audit_cycles(&self) -> Result<(), String> {
         let (e, layout, blocks) = (&self.state.extents, &self.shape.layout, self.flash.blocks());
         let planes = 0..self.shape.bad.len() as u32;
@@ -157,14 +156,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 least == most || erasing && least + 1 == most || self.is_dead(lane),
                 "blocks of extent {extent} have {least} to {most} P/E cycles"
             );
-            // The end of its last loop is a cycle.
+            // A last loop that has not ended will add a cycle.
             cycles += least + u64::from(self.state.gc.last_loops.is_unfinished(extent));
             under_way += u64::from(erasing);
         }
         let grown_bad = blocks.counts().is_some_and(|counts| counts.grown_bad > 0);
         let all = !grown_bad && self.state.faults.dead_parts.is_empty();
         law!(
-            // The blocks that are looked at may be erased before the others of their extent.
+            // The blocks that are checked may be erased before the others of their extent.
             cycles == e.erases || !all && cycles <= e.erases + under_way,
             "P/E counts add up to {cycles}, erases to {}",
             e.erases
@@ -172,7 +171,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(())
     }
 
-    /// Check what must hold when nothing is under way.
+    /// Check the state of an idle drive.
     fn audit_rest(&self) -> Result<(), String> {
         let s = &self.state;
         // A read-only drive may hold data that can no longer reach flash.

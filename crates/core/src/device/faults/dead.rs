@@ -1,5 +1,5 @@
-//! Planes that are dead: every operation on them fails. The controller learns it at once, reads
-//! around them where parity covers their data, and writes to other planes.
+//! Dead planes, on which every operation fails. The controller knows of a death at once. It computes data that parity
+//! covers from other planes, and writes to other planes.
 
 use super::state::LaneLife;
 use crate::address::Ppa;
@@ -14,21 +14,20 @@ use std::ops::Range;
 use tailcut_units::{SimTime, Span};
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Whether no collection starts or continues in a lane: it is dead or full.
+    /// Whether no collection may start or continue in a lane, because it is dead or full.
     #[inline]
     pub(in crate::device) fn has_given_up(&self, lane: u32) -> bool {
         self.is_dead(lane) || self.fixed.may_fail && self.state.faults.full.contains(&lane)
     }
 
-    /// Whether a lane is dead: where extents can have holes, all of its planes are, else one of them.
+    /// Whether a lane is dead: one of its planes is dead or, if extents can have holes, all of them are.
     #[inline]
     pub(in crate::device) fn is_dead(&self, lane: u32) -> bool {
         let life = &self.state.faults.life;
         !life.is_empty() && life[lane as usize] == LaneLife::Dead
     }
 
-    /// Whether the unit at this address lies on a dead plane, or in a dead lane: no read of it is worth a
-    /// try.
+    /// Whether the unit at this address is on a dead plane or in a dead lane, so that no read of it can succeed.
     #[inline]
     pub(in crate::device) fn is_dead_at(&self, ppa: Ppa) -> bool {
         let f = &self.state.faults;
@@ -48,7 +47,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.lanes_that_are(|life| life == LaneLife::Dead)
     }
 
-    /// The lanes that have a dead plane, in order.
+    /// The lanes with a dead plane, in order.
     pub(in crate::device) fn hurt_lanes(&self) -> impl Iterator<Item = u32> + '_ {
         self.lanes_that_are(|life| life != LaneLife::Live)
     }
@@ -57,9 +56,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         (0..).zip(&self.state.faults.life).filter(move |(_, life)| is(**life)).map(|(lane, _)| lane)
     }
 
-    /// By extent of a lane that has lost a part: the units that a collection does not win, and those in
-    /// holes, as if the dead part of every extent were a hole. Units there whose data nothing gives are
-    /// dropped, so they are not moved. `None` of other lanes.
+    /// For a lane with dead parts, by extent: the units that a collection would not free, and the units in holes, as if
+    /// the dead part of every extent were a hole. Units in the dead part that cannot be computed are dropped, so they
+    /// are not moved. `None` for other lanes.
     pub(in crate::device) fn not_won_in_partial(&self, lane: u32) -> Option<(Vec<u32>, Vec<u32>)> {
         let f = &self.state.faults;
         if f.life.is_empty() || f.life[lane as usize] != LaneLife::Partial {
@@ -69,7 +68,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (valid, _) = extents.lane_slices(layout, lane);
         let (mut valid, mut holes) = (valid.to_vec(), extents.hole_slice(layout, lane).to_vec());
         for (extent, (valid, holes)) in (lane * layout.stride..).zip(valid.iter_mut().zip(&mut holes)) {
-            // Others win nothing, and their dead parts need no count.
+            // Other extents would free nothing, so their dead parts need not be counted.
             if *valid <= layout.most_valid() {
                 let (units, dropped) = self.dead_units_of(extent);
                 *valid += units - dropped;
@@ -110,7 +109,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.dead_lanes().count() as u32 * layout.blocks_per_extent()
     }
 
-    /// Number of lanes that have a dead plane and go on without it.
+    /// Number of lanes that continue to work with a dead plane.
     pub fn partial_lanes(&self) -> usize {
         self.lanes_that_are(|life| life == LaneLife::Partial).count()
     }
@@ -120,7 +119,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.shape.deaths.get(self.state.faults.deaths as usize).map(|death| death.at)
     }
 
-    /// Handle the timer of faults: planes die, or lost units may be rewritten.
+    /// Handle the fault timer: planes die, or the next lost units may be rewritten.
     #[cold]
     pub(in crate::device) fn fault_timer(&mut self) {
         while self.next_death().is_some_and(|at| at <= self.state.now) {
@@ -132,12 +131,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.relocate(MOST_REWRITTEN);
     }
 
-    /// Let something be done to the drive now, from outside: see [`Intervention`].
+    /// Apply a change from outside to the drive now: see [`Intervention`].
     ///
     /// # Errors
-    /// The drive is not made for it, or there is no such place.
+    /// If the drive does not support the change, or the address does not exist.
     pub fn intervene(&mut self, at: SimTime, what: &Intervention) -> Result<(), InterventionError> {
-        // A drive that refuses it must be as it was, so time passes after the checks.
+        // A refused change must leave the drive unchanged, so time advances only after the checks.
         match what {
             Intervention::Fault(fault) => {
                 let planes = self.flash.inject(fault, at)?;
@@ -164,11 +163,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(())
     }
 
-    /// Let planes die now, counted over the drive by channel, die and plane. Operations under way there
-    /// fail when they end. `[[fault]]` does the same at a time.
+    /// Let planes die now. They are numbered over the drive by channel, die and plane. Operations under way there fail
+    /// at their end. A `[[fault]]` does the same at a given time.
     ///
     /// # Errors
-    /// If there are no such planes, or the drive was made without faults: it is not prepared for them.
+    /// If the planes do not exist, or the drive was created without support for faults.
     pub fn kill_planes(&mut self, planes: Range<u32>) -> Result<(), String> {
         let all = self.shape.bad.len() as u32;
         if planes.is_empty() || planes.end > all {
@@ -233,7 +232,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Let what waits for free extents of a lane that has died go elsewhere.
+    /// Send writes that wait for free extents of a dead lane to other lanes.
     fn replace_lane(&mut self, lane: u32) {
         if self.shape.stripes.is_some() {
             self.replace_waiting_members(lane);
@@ -242,7 +241,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.place_stalled_again();
     }
 
-    /// Place all write units again that wait for a row: from now on those of every pool may go to any live
+    /// Place all write units that wait for a row again, because from now on those of every pool may go to any live
     /// lane.
     fn place_stalled_again(&mut self) {
         let mut waiting = Vec::new();
@@ -258,10 +257,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Program a write unit whose pool has no row in another live lane, that with the most free extents.
-    /// The live lanes of a pool with a dead one may be full of data that are not stale: the room for its
-    /// data is in all live lanes together, and so is that for the data which these displace there.
-    /// Returns whether there is a row.
+    /// Program a write unit whose pool has no free row in the live lane of another pool with the most free extents.
+    /// Returns false if no lane has a row. This is needed because the live lanes of a pool with a dead lane may be full
+    /// of valid data. The room for their data, and for data that they displace in turn, is only in all live lanes
+    /// together.
     #[cold]
     pub(in crate::device) fn go_elsewhere(&mut self, write_unit: u32) -> bool {
         let mut live: Vec<u32> = (0..self.shape.layout.lanes).filter(|&lane| !self.is_dead(lane)).collect();
@@ -290,8 +289,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The lane to which a write unit of the host goes instead of a dead one: of the live lanes, the
-    /// one with the most free extents.
+    /// The lane for a host write unit whose lane is dead: the live lane with the most free extents.
     pub(in crate::device) fn lane_instead(&mut self, lane: u32) -> u32 {
         let lanes = self.shape.layout.lanes;
         let s = &mut self.state;

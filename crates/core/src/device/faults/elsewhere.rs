@@ -1,5 +1,5 @@
-//! Host reads that have failed: the data are computed from the rest of their stripe, or read where
-//! they are now, or the controller has them.
+//! Host reads that have failed. Their data are computed from the rest of the stripe, read from the address to which
+//! they have been moved, or taken from the controller's memory.
 
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
@@ -15,22 +15,22 @@ use crate::medium::Medium;
 use crate::observer::{Observer, RequestStep};
 use tailcut_units::{Ledger, Occupant, Status};
 
-/// Where a unit is that a host read could not read where it had looked it up.
+/// The source of a unit that a host read could not get from the address in its look-up.
 #[derive(Clone, Copy)]
 enum Found {
     Nowhere,
     Flash(Ppa),
-    /// At an address that cannot be read, but the rest of the stripe gives it.
+    /// It is at an address that cannot be read, but can be computed from the rest of its stripe.
     Computed(Ppa),
-    /// In this slot of the write buffer.
+    /// It is in this slot of the write buffer.
     Slot(u32),
-    /// At an address that cannot be read, but a collection has read it.
+    /// It is at an address that cannot be read, but a collection has read it and has not programmed it yet.
     Moving(Ppa),
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Handle a failed read of a host command: compute the data from the rest of the stripe, or get
-    /// them elsewhere. Returns true if neither is possible: the read ends without data.
+    /// Handle a failed flash read of a host command: compute the data from the rest of the stripe, or get them from
+    /// another source. Returns true if neither is possible; the read then ends without data.
     pub(super) fn host_read_failed(&mut self, op: OpId, id: u32) -> bool {
         let mut ops = std::mem::take(&mut self.state.host.scratch);
         let FlashCommand { rebuild, .. } = self.flash.op(op).cmd;
@@ -57,7 +57,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         ends
     }
 
-    /// Get the units of a failed host read where they are now. Returns false if one cannot be had.
+    /// Get each unit of a failed host read from its present source. Returns false if a unit has none.
     fn reads_elsewhere(&mut self, op: OpId, id: u32) -> bool {
         let o = self.flash.op(op);
         let (FlashCommand { ppa: row, planes, bytes, rebuild, .. }, unread) = (o.cmd, o.unread);
@@ -73,7 +73,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 parts.push((at, (to - from) as u32, self.find(id, at, needed & unread != 0)));
             }
         }
-        // A stale unit beside those that were asked for may look like one of them.
+        // The sum may differ, because a stale unit beside the requested ones may look like one of them.
         let all = parts.iter().map(|&(_, bytes, _)| bytes).sum::<u32>() == bytes;
         if !all || parts.iter().any(|(_, _, found)| matches!(found, Found::Nowhere)) {
             return false;
@@ -108,7 +108,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         true
     }
 
-    /// Find a unit that a host read looked up at this address. `unread`: the read has failed there.
+    /// Find the present source of a unit that a host read had looked up at address `at`. `unread`: the read at `at` has
+    /// failed.
     fn find(&self, id: u32, at: Ppa, unread: bool) -> Found {
         let unit = self.map.owner(at);
         let asked = self.granules_asked(id, unit);
@@ -131,7 +132,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Whether the slot of a unit has these granules in memory.
+    /// Whether the slot of a unit holds these granules.
     fn holds(&self, unit: Lpn, slot: u32, asked: u64) -> bool {
         if asked & !self.state.write.buffer.slot(slot).mask == 0 {
             return true;
@@ -142,7 +143,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         member.is_some_and(|at| filled(&self.state.parity.stripes.members[at]))
     }
 
-    /// Whether a collection has read the unit at this address and not yet programmed it elsewhere.
+    /// Whether a collection has read the unit at this address and not yet programmed its new copy.
     #[cold]
     pub(in crate::device) fn is_moving(&self, ppa: Ppa) -> bool {
         let lane = self.shape.layout.lane_at(ppa);
@@ -159,7 +160,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             || w.units.in_use().iter().any(programs)
     }
 
-    /// Whether the unit at this address cannot be read there, but a collection has read it.
+    /// Whether the unit at this address cannot be read there, but a collection has read it before.
     #[inline]
     pub(in crate::device) fn is_lost_but_moving(&self, ppa: Ppa) -> bool {
         self.is_lost(ppa) && self.is_moving(ppa)
@@ -179,7 +180,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         (command.offset.saturating_sub(base).min(bytes), end.saturating_sub(base).min(bytes))
     }
 
-    /// Send to the host a part of a read that memory has, after `spent`. The read looked for it at `at`.
+    /// Send a part of a read that is in memory to the host. `spent` is the time charged so far; `at` is the address of
+    /// the look-up.
     fn part_in_memory(&mut self, id: u32, at: Ppa, found: Found, spent: &Ledger) {
         match found {
             Found::Slot(slot) => self.data_in_slot(id, at, slot),
@@ -190,7 +192,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.part_arrived(id, to - from, spent);
     }
 
-    /// End a part of a read with bytes for the host, after `spent`.
+    /// End a part of a read with `bytes` bytes for the host. `spent` is the time charged so far.
     fn part_arrived(&mut self, id: u32, bytes: u64, spent: &Ledger) {
         let r = &mut self.state.host.requests[id];
         r.remaining -= 1;
@@ -204,7 +206,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Reserve a read at `to` of a unit that a host command has looked for at `at`.
+    /// Reserve a read at address `to` of a unit that a host command had looked up at `at`.
     fn read_again(&mut self, id: u32, at: Ppa, to: Ppa) -> OpId {
         let serial = self.state.host.requests[id].host.index;
         let (from, end) = self.bytes_asked(id, self.map.owner(at));
@@ -217,8 +219,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.order_read(FlashCommand { planes, codewords, bytes, tag: id, serial, ..read })
     }
 
-    /// Handle a reconstruction for which a member of the stripe could not be read: read the unit
-    /// itself, or end the host command without it if that cannot be read either.
+    /// Handle a reconstruction that has failed because a member of the stripe could not be read: read the unit itself,
+    /// or end the host command with an error if that is impossible too.
     pub(in crate::device) fn rebuild_failed(&mut self, rid: u32) {
         let Rebuild { request: id, ppa, ledger, .. } = self.state.parity.rebuilds[rid];
         let spent = ledger.retried();
@@ -242,7 +244,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.part_in_memory(id, ppa, found, &ledger);
             }
             Found::Computed(to) => return self.compute_again(rid, to, &spent),
-            // A flush has given the stripe other members meanwhile.
+            // A flush has changed the members of the stripe meanwhile.
             Found::Nowhere if !lost && self.can_compute(ppa) => return self.compute_again(rid, ppa, &spent),
             Found::Nowhere => {
                 self.observe_request(id, RequestStep::RebuildFails { rebuild: rid, instead: NONE });
@@ -254,8 +256,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.parity.rebuilds.give(rid);
     }
 
-    /// Replace a reconstruction that has failed by one from the present members of the stripe, of which
-    /// the unit is at `to` now.
+    /// Replace a failed reconstruction by one from the present members of the stripe. The unit is at address `to` now.
     fn compute_again(&mut self, rid: u32, to: Ppa, spent: &Ledger) {
         let Rebuild { request: id, ppa, .. } = self.state.parity.rebuilds[rid];
         let op = self.read_again(id, ppa, to);
@@ -265,8 +266,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.compute_instead(id, op, spent);
     }
 
-    /// Compute the unit that a reserved read names from the rest of its stripe, after `spent`. The read
-    /// is never submitted.
+    /// Compute the unit of a reserved read from the rest of its stripe. The read itself is not submitted. `spent` is
+    /// the time charged so far.
     fn compute_instead(&mut self, id: u32, read: OpId, spent: &Ledger) {
         self.state.counters.flash_reads -= 1;
         let mut ops = Vec::new();
@@ -275,7 +276,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.submit_instead(rid, &mut ops, spent);
     }
 
-    /// Let the extent of a unit be erased that was to be rebuilt.
+    /// Allow the extent of a unit to be erased: its reconstruction has ended.
     #[inline]
     pub(in crate::device) fn release_target(&mut self, rid: u32) {
         if self.fixed.may_fail {
@@ -285,7 +286,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Complete a read of which nothing can be returned, and for which nothing is read.
+    /// Complete a host read whose data are all lost, without reading anything.
     #[cold]
     pub(in crate::device) fn return_nothing(&mut self, id: u32) {
         self.observe_request(id, RequestStep::Unreadable(NONE));

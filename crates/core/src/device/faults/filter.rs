@@ -1,20 +1,20 @@
-//! A filter of keys: a question that costs little where the answer is nearly always no.
+//! A filter of keys: a cheap membership query whose answer is nearly always no.
 
-/// Number of slots, a power of two: their bits take 8 KiB.
+/// Number of slots, a power of two. Their bits take 8 KiB.
 const SLOTS: usize = 1 << 16;
 
-/// Tells of most keys outside a set that they are outside. A counting filter with one hash: two keys in
-/// a slot look alike.
+/// A counting Bloom filter with one hash: it recognises most keys that are not in a set. Two keys in one slot cannot be
+/// distinguished.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Filter {
-    /// Whether a slot has a key, by bit. Empty until the first key joins.
+    /// One bit for each slot: whether it has a key. Empty until the first key is inserted.
     bits: Vec<u64>,
     /// The number of keys in each slot.
     counts: Vec<u32>,
 }
 
 impl Filter {
-    /// Whether the set may have this key. If not, it has not.
+    /// Whether the set may contain this key. False is certain.
     #[inline]
     pub fn may_have(&self, key: u32) -> bool {
         if self.bits.is_empty() {
@@ -24,7 +24,7 @@ impl Filter {
         self.bits.get(slot / 64).is_some_and(|word| word >> (slot % 64) & 1 == 1)
     }
 
-    /// Note that the set gets a key, once for each time.
+    /// Insert a key. A key may be inserted several times.
     pub fn insert(&mut self, key: u32) {
         self.bits.resize(SLOTS / 64, 0);
         self.counts.resize(SLOTS, 0);
@@ -33,7 +33,7 @@ impl Filter {
         self.bits[slot / 64] |= 1 << (slot % 64);
     }
 
-    /// Note that the set loses a key that it had.
+    /// Remove a key that was inserted.
     pub fn remove(&mut self, key: u32) {
         let slot = slot_of(key);
         self.counts[slot] -= 1;

@@ -1,4 +1,4 @@
-//! The granules that slots in flight lack while they are being read.
+//! The granules that slots in flight lack until they have been read from flash.
 
 use crate::address::Lpn;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Number of buckets, by the low bits of the logical unit: neighbours are read together.
 const BUCKETS: u32 = 64;
 
-/// What a slot of one unit lacks, and which operation reads it.
+/// The granules that a slot of one unit lacks, and the operation that reads them.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Entry {
     unit: Lpn,
@@ -14,8 +14,8 @@ struct Entry {
     granules: u64,
 }
 
-/// What slots in flight lack, as masks of the write buffer: by unit and by the number of the read
-/// (`NONE`: the reads of a flush of its stripe). Two slots of a unit may lack data at once.
+/// The granules that slots in flight lack, as masks of the write buffer. They are stored by unit and number of the read
+/// (`NONE`: the reads of a flush of its stripe), because two slots of a unit may lack data at the same time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::device) struct Lacking {
     buckets: Vec<Vec<Entry>>,
@@ -26,13 +26,13 @@ impl Lacking {
         Lacking { buckets: vec![Vec::new(); BUCKETS as usize] }
     }
 
-    /// Note what a slot of a unit lacks until this operation has read it.
+    /// Note the granules that a slot of a unit lacks until this operation has read them.
     pub fn insert(&mut self, unit: Lpn, op: u32, granules: u64) {
         self.remove(unit, op);
         self.of_mut(unit).push(Entry { unit, op, granules });
     }
 
-    /// Forget what this operation was to read for a unit. Returns the granules, 0 if nothing was noted.
+    /// Remove the entry of this operation for a unit. Returns its granules; 0 without an entry.
     #[inline]
     pub fn remove(&mut self, unit: Lpn, op: u32) -> u64 {
         let bucket = self.of_mut(unit);
@@ -42,7 +42,7 @@ impl Lacking {
         }
     }
 
-    /// Note that the host has written granules of a unit: no slot lacks these any more.
+    /// Note that the host has written granules of a unit, so that no slot lacks them.
     #[inline]
     pub fn written(&mut self, unit: Lpn, granules: u64) {
         for entry in self.of_mut(unit) {
@@ -58,7 +58,7 @@ impl Lacking {
         own.fold(0, |mask, entry| mask | entry.granules)
     }
 
-    /// The units whose slots lack granules, and these.
+    /// The units whose slots lack granules, with these granules.
     pub fn iter(&self) -> impl Iterator<Item = (Lpn, u64)> + '_ {
         self.buckets.iter().flatten().map(|entry| (entry.unit, entry.granules)).filter(|&(_, mask)| mask != 0)
     }

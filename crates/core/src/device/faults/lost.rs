@@ -1,5 +1,5 @@
-//! Data that are lost: no copy of them can be read. They are known by their address, and never
-//! returned as data. A later write of the same bytes ends the loss.
+//! Lost data: no copy of them can be read or computed. The drive knows their addresses and never returns data for them.
+//! A later write of the same bytes ends the loss.
 
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
@@ -11,7 +11,7 @@ use crate::observer::Observer;
 use std::ops::Range;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Whether some of the bytes `from..to` of a unit are lost, or only on a dead plane without parity.
+    /// Whether some of the bytes `from..to` of a unit are lost, or exist only on a dead plane without parity.
     #[inline]
     pub(in crate::device) fn is_out_of_reach(&self, lpn: Lpn, from: u64, to: u64) -> bool {
         let f = &self.state.faults;
@@ -58,20 +58,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.lost_no_more(lpn, u64::MAX);
     }
 
-    /// Note that a slot in flight lacks granules of a unit, which this operation is to read (`NONE`: the
-    /// flush of a stripe).
+    /// Note that a slot in flight lacks granules of a unit, which operation `op` will read (`NONE`: the flush of its
+    /// stripe).
     #[inline]
     pub(in crate::device) fn lacks(&mut self, lpn: Lpn, granules: u64, op: u32) {
         self.state.faults.lacking.insert(lpn, op, granules);
     }
 
-    /// Note that what a slot in flight lacked has been read.
+    /// Note that the granules that a slot in flight lacked have been read.
     #[inline]
     pub(in crate::device) fn lacks_nothing(&mut self, lpn: Lpn, op: u32) {
         self.state.faults.lacking.remove(lpn, op);
     }
 
-    /// Note that what a slot in flight lacks cannot be read.
+    /// Note that the granules that a slot in flight lacks cannot be read.
     #[cold]
     pub(in crate::device) fn lacks_for_good(&mut self, lpn: Lpn, op: u32) {
         let f = &mut self.state.faults;
@@ -79,8 +79,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         f.lost.add(lpn, granules);
     }
 
-    /// Note that the copy of a unit at this address cannot be read and is about to be erased, or
-    /// its place is dead, and that nothing can compute it.
+    /// Note the loss of a unit: its copy at this address is about to be erased or on a dead plane, and can neither be
+    /// read nor computed.
     pub(in crate::device) fn lose_unit(&mut self, lpn: Lpn, ppa: Ppa) {
         let full = self.state.write.buffer.full();
         let lost = match self.map.lookup(lpn) {
@@ -95,7 +95,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 let held = self.state.write.buffer.slot_mut(slot);
                 debug_assert_eq!(held.old_ppa, ppa);
                 held.old_ppa = Ppa::NONE;
-                // A slot in flight has what it lacked, or is reading it.
+                // A slot in flight has got its missing granules, or is reading them.
                 let lacks = if held.in_flight { 0 } else { full & !held.mask };
                 if held.in_flight {
                     self.data_settled(slot, ppa);
@@ -112,8 +112,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.faults.lost.add(lpn, lost);
     }
 
-    /// Note that what a slot in flight lacks of its unit is lost. Its stripe is broken until its parity is
-    /// made anew.
+    /// Note that the bytes that a slot in flight lacks of its unit are lost. The stripe is broken until its parity is
+    /// recomputed.
     pub(in crate::device) fn lose_short_member(&mut self, at: usize) {
         let member = &mut self.state.parity.stripes.members[at];
         let (unit, slot) = (member.unit, member.slot);
@@ -124,8 +124,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.data_given_up(slot);
     }
 
-    /// Lose what the members of a job lack whose old copies are gone: they were lost while the job read
-    /// them, and the reads have failed.
+    /// Note the loss of the bytes that members of a job lack and whose old copies no longer exist: the copies were lost
+    /// while the job read them.
     #[cold]
     pub(in crate::device) fn lose_short_members(&mut self, job: u32) {
         for at in self.state.parity.stripes.members_of(job) {
@@ -136,7 +136,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Note that the members of a job lack nothing any more.
+    /// Note that the members of a job have all their bytes.
     #[cold]
     pub(in crate::device) fn members_lack_nothing(&mut self, job: u32) {
         for at in self.state.parity.stripes.members_of(job) {
@@ -156,15 +156,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
             .filter(|&ppa| self.map.is_valid(ppa) && self.is_dead_at(ppa))
     }
 
-    /// Whether the rest of its stripe gives the unit at this address.
+    /// Whether the unit at this address can be computed from the rest of its stripe.
     pub(in crate::device) fn can_compute(&self, ppa: Ppa) -> bool {
         let Some(stripes) = &self.shape.stripes else { return false };
         let unit = self.map.owner(ppa);
         self.computing(self.job_of(stripes.stripe_of(unit)), unit, ppa).is_some()
     }
 
-    /// Which stripe gives the unit at this address: that before its flush (false), or that which its job
-    /// writes (true). `None` if neither does.
+    /// The state of the stripe from which the unit at this address can be computed: the one before its flush (false),
+    /// or the one that its job writes (true). `None` if neither can be used.
     pub(in crate::device) fn computing(&self, job: u32, unit: Lpn, ppa: Ppa) -> Option<bool> {
         let rewritten = self.covering(job, unit, ppa)?;
         if self.state.faults.some_lost { self.computing_yet(job, unit, rewritten) } else { Some(rewritten) }
@@ -181,7 +181,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let whole = !broken || rewritten && self.state.parity.stripes.jobs[job].repairs;
             whole && !sources.any(|source| matches!(source, Source::Flash(ppa) if self.is_lost(ppa)))
         };
-        // The new parity of a job whose data are complete covers what the job does not write, too.
+        // The new parity of a job whose data are complete also covers units that the job does not write.
         let covered_by_both = !rewritten
             && job != NONE
             && self.state.parity.stripes.jobs[job].reads == 0
@@ -189,8 +189,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         [rewritten, true].into_iter().take(1 + usize::from(covered_by_both)).find(|&of| gives(of))
     }
 
-    /// Note that a unit of a stripe is lost: neither its copy at this address nor the rest of the
-    /// stripe gives it. The stripe is broken until a flush computes its parity anew.
+    /// Note the loss of a unit of a stripe: its copy at this address can neither be read nor computed from the rest of
+    /// the stripe. The stripe is broken until a flush recomputes its parity.
     pub(in crate::device) fn lose_member(&mut self, unit: Lpn, ppa: Ppa) {
         let stripes = self.shape.striped();
         let stripe = stripes.stripe_of(unit);
@@ -202,7 +202,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         };
         let job = entry.map_or(NONE, |entry| self.state.parity.stripes.dirty.entry(entry).job);
         if job != NONE {
-            // The parity that it writes may be that of the unit too.
+            // The parity that the job writes may be computed from the lost unit too.
             self.state.parity.stripes.jobs[job].repairs = false;
         }
         if stripes.is_parity(unit) {
@@ -215,7 +215,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         } else if let Some(i) = self.member_of(job, unit)
             && self.state.parity.stripes.members[i].old_ppa == ppa
         {
-            // The job writes the unit. It has read what it needs of this copy, or reads it now.
+            // The job writes the unit. It has read the bytes of this copy that it needs, or is reading them.
             let member = &mut self.state.parity.stripes.members[i];
             member.old_ppa = Ppa::NONE;
             if !member.done {
@@ -229,8 +229,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.faults.unreadable.remove(ppa);
     }
 
-    /// The host's byte ranges whose data are lost, in order: no copy can be read. Neighbours are
-    /// joined.
+    /// The host's byte ranges whose data are lost, in order. Adjacent ranges are merged.
     pub fn lost_ranges(&self) -> Vec<Range<u64>> {
         let unit = self.shape.layout.unit_bytes;
         let buffer = &self.state.write.buffer;
@@ -249,7 +248,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
         }
         for (lpn, lacks) in self.state.faults.lacking.iter() {
-            // No copy on flash gives what its slot lacks.
+            // No copy on flash has the bytes that its slot lacks.
             let place = self.map.lookup(lpn);
             if matches!(place, Place::Buffer(held) if self.copy_below(lpn, held.slot()) == Ppa::NONE) {
                 *masks.entry(lpn).or_insert(0) |= lacks;

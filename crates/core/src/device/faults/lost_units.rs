@@ -5,8 +5,7 @@ use crate::address::Lpn;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The granules of host units whose data are lost, as masks of the write buffer. It costs little to ask
-/// for a unit that has lost nothing.
+/// The lost granules of host units, as masks of the write buffer. The query for a unit without losses is cheap.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "BTreeMap<Lpn, u64>", into = "BTreeMap<Lpn, u64>")]
 pub(in crate::device) struct LostUnits {
@@ -15,7 +14,7 @@ pub(in crate::device) struct LostUnits {
 }
 
 impl LostUnits {
-    /// Whether this unit may have lost something. If not, it has not.
+    /// Whether this unit may have lost granules. False is certain.
     #[inline]
     pub fn may_have(&self, unit: Lpn) -> bool {
         self.filter.may_have(unit.0)
@@ -39,7 +38,7 @@ impl LostUnits {
         *mask |= granules;
     }
 
-    /// Note that the host has written granules of a unit, or given them up.
+    /// Note that the host has written granules of a unit, or trimmed them.
     #[inline]
     pub fn written(&mut self, unit: Lpn, granules: u64) {
         if !self.may_have(unit) {

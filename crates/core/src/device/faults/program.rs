@@ -1,6 +1,5 @@
-//! Programs that fail: the units are programmed again in another row, from the buffer, from the
-//! controller's copies or (copyback) from their source. The extent gets no further row, and is
-//! emptied next.
+//! Failed programs. Their units are programmed again in another row: from the buffer, from the controller's copies, or
+//! (copyback) from their source. No further row of the extent is used, and the extent is emptied next.
 
 use crate::address::Ppa;
 use crate::containers::NONE;
@@ -13,8 +12,8 @@ use crate::observer::{Observer, WriteStep};
 use tailcut_units::{Occupant, ReadOnlyReason};
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Handle a row of a write unit whose last program has ended, after it or another has failed on
-    /// some plane. All of its units are programmed again.
+    /// Handle a row of a write unit after its last program has ended, if one of its programs has failed. All of its
+    /// units are programmed again.
     #[cold]
     pub(in crate::device) fn program_failed(&mut self, op: OpId, write_unit: u32) {
         let o = self.flash.op(op);
@@ -43,7 +42,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.check_collection(lane);
     }
 
-    /// Note that a row holds nothing that can be read, because its program has failed.
+    /// Note that a row has no readable data, because its program has failed.
     pub(in crate::device) fn row_failed(&mut self, lane: u32, extent: u32, ppa: Ppa) {
         let upr = self.shape.layout.units_per_row;
         self.count_rows(lane, 1);
@@ -75,8 +74,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Take a row for data that a collection moves. Without a free row the lane is full for good:
-    /// the drive becomes read-only.
+    /// Take a row for data that a collection moves. Without a free row the lane can never free space again, so the
+    /// drive becomes read-only.
     pub(in crate::device) fn take_collection_row(&mut self, lane: u32) -> Option<Ppa> {
         let row = self.state.extents.take_row(&self.shape.layout, lane, Writer::Collection, 0);
         debug_assert!(
@@ -101,7 +100,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (extent, _) = self.shape.layout.extent_of(target);
         if unread {
             self.state.counters.read_failures += 1;
-            // The row holds what could not be read.
+            // The row contains data that could not be read.
             self.count_rows(lane, 1);
             self.state.counters.programs_failed += 1;
             self.state.extents.row_programmed(&self.shape.layout, extent);
@@ -120,7 +119,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.pump_collection(lane);
     }
 
-    /// Whether a collection finds rows for all valid units of an extent. If not, the lane is full.
+    /// Whether a collection has free rows for all valid units of an extent. If not, the lane is full.
     pub(in crate::device) fn has_rows_for(&mut self, lane: u32, extent: u32) -> bool {
         let wanted = self.units_kept(extent).div_ceil(self.shape.layout.units_per_row);
         let s = &mut self.state;
@@ -131,14 +130,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         fits
     }
 
-    /// Note that collections find or gain no row in a lane: the drive becomes read-only.
+    /// Make the drive read-only, because collections of a lane find no free row or free none.
     pub(in crate::device) fn lane_is_full(&mut self, lane: u32) {
         self.state.faults.full.insert(lane);
         self.become_read_only(ReadOnlyReason::NoFreeRow);
     }
 
-    /// Number of valid units of an extent that its collection moves. It drops those that nothing gives any
-    /// more.
+    /// Number of valid units of an extent that its collection moves. It drops units that can neither be read nor
+    /// computed.
     fn units_kept(&self, extent: u32) -> u32 {
         if !self.state.faults.some_lost {
             return self.state.extents.valid(extent);
@@ -164,9 +163,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.check_collection(lane);
     }
 
-    /// Take a row for a member of a stripe that is programmed again. If nothing in its lane can be
-    /// collected, it may take one of the extents that are kept for failures: the stripe must commit before
-    /// its old copies are stale.
+    /// Take a row for a member of a stripe that is programmed again. If nothing in its lane can be collected, it may
+    /// take one of the extents kept for failures, because the stripe must commit before its old copies become stale.
     fn take_member_row(&mut self, lane: u32) -> Option<Ppa> {
         let (reserve, kept) = (self.shape.reserve, self.shape.kept_for_failures);
         let row = self.state.extents.take_row(&self.shape.layout, lane, Writer::Host, reserve);
@@ -186,7 +184,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.queue_host_program(write_unit, ppa, occupant);
     }
 
-    /// Let the members of stripes that wait for a row of a lane that has died go elsewhere.
+    /// Send members of stripes that wait for a row of a dead lane to its substitutes.
     pub(in crate::device) fn replace_waiting_members(&mut self, lane: u32) {
         let mut waiting = Vec::new();
         while let Some(write_unit) = self.state.faults.again.first(lane) {

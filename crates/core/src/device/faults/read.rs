@@ -1,4 +1,4 @@
-//! Reads that fail: pages whose data cannot be decoded.
+//! Failed reads: pages whose data cannot be decoded.
 
 use crate::address::{Extent, Ppa};
 use crate::containers::NONE;
@@ -9,9 +9,9 @@ use crate::medium::Medium;
 use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Begin to handle a read whose data are decoded or given up, on a drive whose reads can fail. The
-    /// read has kept its extent from being erased until now. Returns whether the owner of the read is to
-    /// be told, as without failures; [`Device::read_settled`] follows.
+    /// Begin to handle a read whose data have been decoded or given up, on a drive whose reads can fail. The read has
+    /// kept its extent from being erased until now. Returns whether the owner of the read gets its end as without
+    /// failures. [`Device::read_settled`] must follow.
     #[inline]
     pub(in crate::device) fn read_settles(&mut self, op: OpId) -> bool {
         let Extent(extent) = self.state.read_leaves(&self.shape.layout, op);
@@ -38,7 +38,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.erase_if_drained(Extent(extent));
     }
 
-    /// Handle a read that has failed. Returns whether its owner is to be told of its end.
+    /// Handle a read that has failed. Returns whether its owner must still get its end.
     fn read_failed(&mut self, op: OpId) -> bool {
         let failed = self.failed_units(op);
         match Work::from(self.flash.op(op).cmd.owner) {
@@ -75,7 +75,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.units_named(op).filter(move |&ppa| self.planes_of_unit(ppa) & !planes == 0)
     }
 
-    /// The units that a read is for: for a host read, all of its row.
+    /// The units that a read is for; for a host read, all units of its row.
     pub(in crate::device) fn units_named(&self, op: OpId) -> impl Iterator<Item = Ppa> + use<O, M> {
         let cmd = self.flash.op(op).cmd;
         let (row, _) = self.shape.layout.row_start(cmd.ppa);
@@ -89,7 +89,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.read_cost(first, slot, 0, self.shape.layout.unit_bytes).0
     }
 
-    /// Note units on flash that a read has failed on.
+    /// Note units on flash on which a read has failed.
     pub(in crate::device) fn note_unreadable(&mut self, units: &[Ppa]) {
         for &ppa in units {
             if self.is_in_use(ppa) {
@@ -102,8 +102,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Whether a copy on flash is valid, or is the parity that a flush has written and not committed
-    /// yet: reconstructions may need it already.
+    /// Whether a copy on flash is in use: it is valid, or it is the parity of a flush that has not committed yet and
+    /// that reconstructions may already need.
     pub(in crate::device) fn is_in_use(&self, ppa: Ppa) -> bool {
         let stripes = &self.state.parity.stripes;
         let written = |job| {
@@ -113,7 +113,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.map.is_valid(ppa) || stripes.jobs.in_use().into_iter().any(written)
     }
 
-    /// Note that an extent is erased: what could not be read there is gone.
+    /// Note the erase of an extent: its unreadable units no longer exist.
     #[cold]
     pub(in crate::device) fn readable_again(&mut self, extent: u32) {
         let each = self.shape.layout.units_per_extent;
@@ -125,13 +125,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Note whether copies on flash may be lost, after what is known has changed.
+    /// Update the flag for lost copies on flash, after the known failures have changed.
     pub(in crate::device) fn note_lost(&mut self) {
         let f = &mut self.state.faults;
         f.some_lost = !f.life.is_empty() || !f.unreadable.is_empty() || !f.broken.is_empty();
     }
 
-    /// Note that a read has decoded its units, after all if another had failed on them.
+    /// Note that a read has decoded its units. If an earlier read had failed on them, they are readable again.
     #[inline]
     fn note_readable(&mut self, op: OpId) {
         match Work::from(self.flash.op(op).cmd.owner) {
@@ -168,7 +168,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Handle the units that a collection could not read: they are mended, or lost.
+    /// Handle the units that a collection could not read: mend them, or lose them.
     fn leave_behind(&mut self, op: OpId, lane: u32, failed: &[Ppa]) {
         if self.is_dead(lane) {
             self.flash.order_mut(op).target = Target::Units(0);
@@ -185,13 +185,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The units of a segment that a collection can read, as a mask. Those on dead planes of its lane are
-    /// mended, or lost.
+    /// The units of a segment that a collection can read, as a mask. Units on dead planes of the lane are mended or
+    /// lost.
     #[cold]
     pub(in crate::device) fn avoid_dead_planes(&mut self, lane: u32, start: Ppa, mask: u64) -> u64 {
         let dead = |bit: &u32| mask >> bit & 1 == 1 && self.is_dead_at(start + *bit);
         let dead: Vec<u32> = (0..64).filter(dead).collect();
-        // What is left behind keeps the collection from ending.
+        // A unit that is being mended keeps the collection from ending.
         self.state.gc.collections[lane as usize].reads += 1;
         for &bit in &dead {
             if self.map.is_valid(start + bit) {
@@ -202,7 +202,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         dead.into_iter().fold(mask, |mask, bit| mask & !(1 << bit))
     }
 
-    /// Handle a valid unit that a collection could not read: it is mended, or lost.
+    /// Handle a valid unit that a collection could not read: mend it, or lose it.
     pub(in crate::device) fn leave_unit_behind(&mut self, ppa: Ppa) {
         if self.shape.has_parity() {
             self.begin_mend(ppa);

@@ -1,4 +1,4 @@
-//! A drive that has too few good blocks left changes no data any more. Reads go on.
+//! The read-only mode of a drive with too few good blocks: it refuses changes, and reads continue to work.
 
 use crate::containers::NONE;
 use crate::device::drive::{Deferred, Device};
@@ -24,7 +24,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.faults.read_only.is_some()
     }
 
-    /// Refuse writes, TRIMs and FLUSHes from now on.
+    /// Make the drive read-only: refuse writes, TRIMs and FLUSHes from now on.
     pub(in crate::device) fn become_read_only(&mut self, reason: ReadOnlyReason) {
         let s = &mut self.state;
         if s.faults.read_only.is_none() {
@@ -40,7 +40,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let mut refused: BTreeSet<u32> = s.host.room.drain(..).chain(s.host.flushes.drain(..)).collect();
         refused.extend(s.write.queues.forget_waiting());
-        // Writes without a buffer wait for their programs, some of which will never be made.
+        // Writes without a buffer wait for their programs, some of which will never be issued.
         let held: Vec<u32> = s.write.buffer.in_use().map(|(slot, _)| slot).collect();
         for slot in held {
             let waiter = std::mem::replace(&mut s.write.buffer.slot_mut(slot).waiter, NONE);
@@ -52,7 +52,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// End a command that waits, without success.
+    /// End a waiting command with an error.
     fn refuse(&mut self, id: u32) {
         let r = &mut self.state.host.requests[id];
         r.host.status = Status::ReadOnly;

@@ -1,5 +1,4 @@
-//! Blocks that have grown bad: a spare block of the plane takes the place of each, or the extent is
-//! retired.
+//! Blocks that have grown bad. Each is replaced by a spare block of its plane; without one, its extent is retired.
 
 use crate::device::capacity::{LaneSize, room_of};
 use crate::device::drive::Device;
@@ -10,16 +9,17 @@ use crate::observer::Observer;
 use tailcut_units::ReadOnlyReason;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// The closed extent of a lane that is to be emptied because a block of it has grown bad.
+    /// A closed extent of a lane that must be emptied because one of its blocks has grown bad; `None` if there is none,
+    /// or no room to empty it.
     pub(in crate::device) fn failing_in(&self, lane: u32) -> Option<u32> {
         let s = &self.state;
         let own = lane * self.shape.layout.stride..(lane + 1) * self.shape.layout.stride;
-        // What is moved takes rows that no erase gives back.
+        // The moves take free rows, and no erase gives them back.
         let fits = s.extents.free(&self.shape.layout, lane) > self.shape.reserve;
         s.faults.failing.range(own).copied().find(|&extent| fits && s.extents.is_closed(extent))
     }
 
-    /// Start to empty an extent that has just been closed, if a block of it has grown bad.
+    /// Start to empty an extent that has just been closed, if one of its blocks has grown bad.
     #[cold]
     pub(in crate::device) fn check_failing(&mut self, extent: u32) {
         if self.state.faults.failing.contains(&extent) {
@@ -28,7 +28,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Start to empty every closed extent of which a block has grown bad.
+    /// Start to empty every closed extent with a block that has grown bad.
     #[cold]
     pub(in crate::device) fn check_all_failing(&mut self) {
         for extent in self.state.faults.failing.iter().copied().collect::<Vec<_>>() {
@@ -36,8 +36,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The planes of a die, as a mask, on which the block of an extent is not erased: it is bad, in a
-    /// hole, or dead where extents can have holes.
+    /// The planes of a die, as a mask, on which the erase of an extent skips the block. The block is bad or in a hole,
+    /// or (on a drive whose extents can have holes) its plane is dead.
     pub(in crate::device) fn planes_not_erased(&self, extent: u32, die: u32) -> u32 {
         let layout = &self.shape.layout;
         let (lane, index) = layout.lane_of(extent);
@@ -52,15 +52,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         layout.planes_of(lane).filter(spared).map(|plane| 1 << (plane % planes)).sum()
     }
 
-    /// Whether a part of an extent of a lane is a hole, or its planes are dead where extents can have
-    /// holes.
+    /// Whether a part of an extent of a lane is unusable: it is a hole, or (on a drive whose extents can have holes)
+    /// its planes are dead.
     pub(in crate::device) fn is_gap(&self, extent: u32, lane: u32, part: u32) -> bool {
         self.state.extents.is_hole(&self.shape.layout, extent, part)
             || self.state.faults.dead_parts.contains(&(lane, part))
     }
 
-    /// Make the parts of an emptied extent that have a bad block or dead planes holes. Returns false if
-    /// no other part is left.
+    /// Turn each part of an emptied extent that has a bad block or dead planes into a hole. Returns false if no usable
+    /// part is left.
     fn leave_holes(&mut self, extent: u32) -> bool {
         let layout = &self.shape.layout;
         let (lane, index) = layout.lane_of(extent);
@@ -76,10 +76,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.extents.rows_of(layout, extent) > 0
     }
 
-    /// Replace the bad blocks of an emptied extent by spare blocks. Returns false if a plane has no
-    /// spare block: the extent is then retired, and its good blocks become spares.
-    /// Where extents can have holes, the parts with bad blocks become holes instead, and the extent is
-    /// retired if no part is left.
+    /// Replace the bad blocks of an emptied extent by spare blocks. Returns false if the extent must be retired,
+    /// because a plane has no spare block; the good blocks of the extent then become spares. On a drive whose extents
+    /// can have holes, the parts with bad blocks become holes instead, and the extent must be retired if no part is
+    /// left.
     pub(in crate::device) fn replace_bad_blocks(&mut self, extent: u32) -> bool {
         if self.state.extents.holes().is_some() {
             let rows = self.state.extents.rows_of(&self.shape.layout, extent);
@@ -109,8 +109,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         replaceable
     }
 
-    /// Take an emptied extent out of use. If its lane has too little room then, the drive becomes
-    /// read-only.
+    /// Take an emptied extent out of use. If its lane then has too little room, the drive becomes read-only.
     pub(in crate::device) fn retire_extent(&mut self, extent: u32) {
         let (lane, _) = self.shape.layout.lane_of(extent);
         self.state.extents.retire(extent);
@@ -120,8 +119,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.check_room();
     }
 
-    /// Make the drive read-only if a live lane has too little room left for the units that it must be
-    /// able to hold.
+    /// Make the drive read-only if a live lane no longer has room for the units that it must be able to hold.
     pub(in crate::device) fn check_room(&mut self) {
         let shares = self.shares();
         let fits = |(lane, &share): (u32, &u64)| share == 0 || self.spare_extents_of(lane, share).is_some();
@@ -130,8 +128,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// By lane: the units that it must be able to hold, with those of the dead lanes that it replaces;
-    /// 0 for dead lanes. Empty if the live lanes cannot replace the dead ones.
+    /// By lane: the number of units that it must be able to hold, including its part of those of dead lanes; 0 for dead
+    /// lanes. Empty if the live lanes cannot replace the dead ones.
     fn shares(&self) -> Vec<u64> {
         let (fill, lanes) = (&self.shape.fill, self.shape.layout.lanes);
         let mut shares: Vec<u64> =
@@ -168,8 +166,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         shares
     }
 
-    /// Give what does not fit into lanes that have lost a part of their extents to the other live lanes,
-    /// in proportion to their room: their writes go there if they find no row.
+    /// Spread the units that do not fit into lanes with dead parts over the other live lanes, in proportion to their
+    /// room. The writes of such a lane go to other lanes when it has no free row.
     fn spread_excess(&self, shares: &mut [u64]) {
         let room =
             |lane: u32| room_of(&self.shape.layout, self.lane_size(lane), self.shape.reserve).max(1) - 1;
@@ -188,7 +186,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             lanes.map(|lane| (lane, room(lane).saturating_sub(shares[lane as usize]))).collect();
         let mut left: u64 = free.iter().map(|(_, free)| free).sum();
         for (i, &(lane, own)) in free.iter().enumerate() {
-            // What does not fit anywhere makes the last lane too full.
+            // Units that fit nowhere go to the last lane, which is then too full.
             let last = i + 1 == free.len();
             let part = (u128::from(excess) * u128::from(own)).div_ceil(u128::from(left.max(1))) as u64;
             let part = if last { excess } else { part.min(excess) };
@@ -198,7 +196,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Extents that a lane can lose and still hold `share` units; `None` if it has lost too many.
+    /// Number of extents that a lane can still lose while holding `share` units; `None` if it has lost too many
+    /// already.
     fn spare_extents_of(&self, lane: u32, share: u64) -> Option<u32> {
         let layout = &self.shape.layout;
         let size = self.lane_size(lane);
@@ -206,7 +205,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         (0..=size.extents).take_while(fits).last()
     }
 
-    /// The extents of a lane that can still hold data.
+    /// The usable size of a lane.
     fn lane_size(&self, lane: u32) -> LaneSize {
         let (layout, extents) = (&self.shape.layout, &self.state.extents);
         let usable = layout.usable[lane as usize];
@@ -220,7 +219,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         LaneSize { extents: count, units: parts * u64::from(layout.units_per_part()) }
     }
 
-    /// Good blocks in the holes of extents.
+    /// Number of good blocks in the holes of extents.
     fn blocks_in_holes(&self, blocks: &Blocks) -> u64 {
         let layout = &self.shape.layout;
         let Some(holes) = self.state.extents.holes() else { return 0 };
@@ -232,7 +231,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         holes.all(layout).map(good).sum()
     }
 
-    /// The blocks of the drive; `None` if none can fail and the configuration names no bad one.
+    /// The report on the blocks of the drive; `None` if blocks cannot fail and the configuration names no bad block.
     pub fn block_report(&self) -> Option<BlockReport> {
         let named = (!self.fixed.may_fail && self.shape.names_bad).then(|| self.shape.fallible_blocks());
         let blocks = named.as_ref().unwrap_or(self.flash.blocks());
@@ -249,7 +248,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         })
     }
 
-    /// What is left of the drive; `None` if it cannot fail.
+    /// The report on all failures of the drive; `None` if the drive cannot fail.
     pub fn fault_report(&self) -> Option<FaultReport> {
         Some(FaultReport {
             blocks: self.block_report()?,

@@ -1,4 +1,4 @@
-//! What the controller knows about failures.
+//! The failures that the controller knows.
 
 use super::lacking::Lacking;
 use super::lost_units::LostUnits;
@@ -10,7 +10,7 @@ use crate::figures::ReadOnly;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What is left of a lane.
+/// The state of a lane after the death of planes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::device) enum LaneLife {
     /// All of its planes live.
@@ -18,7 +18,7 @@ pub(in crate::device) enum LaneLife {
     Live,
     /// Some parts of its extents lie on dead planes and hold no new data.
     Partial,
-    /// Nothing is written to it.
+    /// The lane is not written any more.
     Dead,
 }
 
@@ -33,27 +33,27 @@ pub(in crate::device) struct FaultState {
     pub lacking: Lacking,
     /// Units on flash whose last read failed.
     pub unreadable: Unreadable,
-    /// Stripes that have lost a unit, so that their parity is that of other data.
+    /// Broken stripes: they have lost a unit, so their parity does not match their data.
     pub broken: BTreeSet<u32>,
-    /// Members of stripes whose program failed and whose lane has no row: one list for each lane.
+    /// Members of stripes whose program failed and whose lane has no free row: one list for each lane.
     pub again: Stalled,
-    /// Lanes in which a collection found no row to move data into, or collections gain none for host data.
+    /// Full lanes: a collection found no free row for the data to move, or collections free no rows for host data.
     pub full: BTreeSet<u32>,
-    /// By lane: what is left of it. Empty if no plane has died.
+    /// By lane: its state. Empty if no plane has died.
     pub life: Vec<LaneLife>,
-    /// Where extents can have holes: the lanes and parts of extents on dead planes.
+    /// If extents can have holes: the parts of lanes on dead planes.
     pub dead_parts: BTreeSet<(u32, u32)>,
     /// When planes last died, ns.
     pub died_at: u64,
-    /// Number of deaths of the configuration that have happened.
+    /// Number of the configured deaths that have happened.
     pub deaths: u32,
-    /// The lane at which the search for one to replace a dead lane begins.
+    /// The lane at which the next search for a replacement of a dead lane begins.
     pub turn: u32,
     /// Whether copies on flash may be lost: on dead planes, or because a read has failed on them.
     pub some_lost: bool,
-    /// Least time from one rewritten stripe to the next, ns.
+    /// Smallest time between two rewritten stripes, ns.
     pub rewrite_ns: u64,
-    /// When the next planes die or rewriting goes on, ns.
+    /// When the next planes die or rewriting may continue, ns.
     pub due_at: u64,
     /// Since when the drive is read-only, and why.
     pub read_only: Option<ReadOnly>,

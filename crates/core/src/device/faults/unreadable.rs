@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::{Range, RangeBounds};
 
-/// Neighbours that share a key of the filter: a page has at most as many in most drives.
+/// Number of neighbouring units that share a key of the filter. In most drives, a page has at most this many.
 const NEIGHBOURS: u32 = 16;
 
-/// A set of addresses. It costs little to ask for one that has no neighbour in the set.
+/// A set of addresses. The query for an address without a neighbour in the set is cheap.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "BTreeSet<Ppa>", into = "BTreeSet<Ppa>")]
 pub(in crate::device) struct Unreadable {
@@ -26,7 +26,7 @@ impl Unreadable {
         self.units.len()
     }
 
-    /// Whether the set may have a unit of this range, which is not empty. If not, it has none.
+    /// Whether the set may contain a unit of this non-empty range. False is certain.
     #[inline]
     pub fn may_touch(&self, units: Range<Ppa>) -> bool {
         (units.start.0 / NEIGHBOURS..=(units.end.0 - 1) / NEIGHBOURS).any(|key| self.filter.may_have(key))

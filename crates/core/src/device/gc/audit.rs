@@ -1,4 +1,4 @@
-//! The audit of collections: what each has under way, and why it waits.
+//! The audit of collections: their operations under way, and the reasons for their waits.
 
 use super::collect::Stage;
 use super::erase::Program;
@@ -13,7 +13,7 @@ use crate::observer::Observer;
 use crate::policy::gc_scope::Scope;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Check that a collection counts its operations, and waits only for operations that exist.
+    /// Check that each collection counts its operations correctly, and waits only for operations that exist.
     pub(in crate::device) fn audit_collections(&self) -> Result<(), String> {
         let s = &self.state;
         let collections = &s.gc.collections;
@@ -84,8 +84,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(())
     }
 
-    /// Check that only free extents lack a last loop that is not ordered, that programs are held by extents
-    /// whose last loop is under way, and that the erases under way are counted.
+    /// Check that a last loop that is missing and not issued belongs to a free extent, that programs are held only at
+    /// extents whose last loop is under way, and that the erases under way are counted.
     pub(in crate::device) fn audit_last_loops(&self) -> Result<(), String> {
         let s = &self.state.gc.last_loops;
         let mut under_way = vec![0; self.shape.layout.extents() as usize];

@@ -1,4 +1,4 @@
-//! Collection: empty a victim, erase it, free it.
+//! A collection: it moves the valid units out of a victim extent, and erases the extent, which is then free.
 
 use crate::address::{BusyUnit, Extent, Lane, Lpn, Ppa};
 use crate::containers::NONE;
@@ -14,21 +14,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::device) enum Stage {
     Idle,
-    /// Moving valid units.
+    /// Valid units are being moved.
     Copying,
-    /// All valid units are moved; reads of the victim are still to be sensed.
+    /// All valid units are moved, but reads of the victim have still to be sensed.
     Draining,
     Erasing,
 }
 
-/// Why a victim is emptied.
+/// The reason for a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Aim {
-    /// To win space, or to retire blocks.
+    /// To free space, or to retire blocks.
     Space,
     /// To level the erases of the lane.
     Wear,
-    /// To write old data again.
+    /// To rewrite data whose retention age is high.
     Refresh,
     /// To fold an extent of the SLC region.
     Fold,
@@ -39,44 +39,47 @@ enum Aim {
 pub(in crate::device) struct Collection {
     pub stage: Stage,
     pub victim: u32,
-    /// Why it is emptied.
+    /// The reason for the collection.
     aim: Aim,
-    /// Offset in the victim up to which units have been looked at.
+    /// Offset in the victim of the next unit to look at.
     pub(super) cursor: u32,
     /// Reads (or copybacks) under way.
     pub reads: u32,
     /// Programs under way.
     pub programs: u32,
-    /// Erases under way; without those of deferred last loops.
+    /// Erases under way. Deferred last loops are not counted.
     pub(super) erases: u32,
-    /// Readers of the victim that are left. It counts while the collection drains.
+    /// Reads of the victim that have not ended, in stage `Draining`.
     pub(super) readers: u32,
-    /// Units in the controller that wait for a full write unit: (logical, physical).
+    /// Units read into the controller that wait until they fill a write unit: (logical address, old physical address).
     pub staged: Vec<(Lpn, Ppa)>,
-    /// Whether an instant collection is to be made at the end of this event.
+    /// Whether a collection in zero time is pending for the end of this event.
     pub due: bool,
-    /// When the collection began, ns, and the units that it wins.
+    /// When the collection began, ns.
     begun: u64,
+    /// Units that the collection frees.
     wins: u32,
-    /// Valid units of the victim when the collection began, and the tokens that it has.
+    /// Valid units of the victim when the collection began.
     valid: u32,
+    /// Tokens of the collection, in 1/[`TOKEN`].
     pub(super) tokens: i64,
-    /// What this collection and those before it have gained.
+    /// The net gain of this collection and those before it.
     pub(in crate::device) gain: Gain,
-    /// When the collection ends, as predicted when it began, ns.
+    /// When the collection was predicted to end, at its start, ns.
     pub ends: u64,
     /// Whether the collection waits: for the end of host activity, for another collection, or for a
     /// victim.
     pub waiting: bool,
-    /// The number of its last wait. All waits of the drive are numbered in the order in which they began.
+    /// The number of its last wait. The waits of all collections of the drive are numbered in the order in which they
+    /// begin.
     pub(super) wait: u64,
-    /// Whether the scope is closed to host operations. It is open while the collection yields to
+    /// Whether the collection closes its scope to host operations. The scope is open while the collection yields to
     /// them or drains.
     pub closes: bool,
-    /// Whether the scope is closed to host programs, even while the collection yields.
+    /// Whether the collection closes its scope to host programs, even while it yields.
     pub closes_programs: bool,
-    /// What the units of its lane know: whether it is under way, and whether it moves data.
-    told: [bool; 2],
+    /// The state of which the busy units of its lane were last notified ([`Device::notice_of`]).
+    notified: [bool; 2],
 }
 
 impl Collection {
@@ -102,21 +105,21 @@ impl Collection {
             wait: 0,
             closes: false,
             closes_programs: false,
-            told: [false; 2],
+            notified: [false; 2],
         }
     }
 
-    /// The victim, whether all of its `units` units were read, and whether it is being erased.
+    /// The victim; whether all of its `units` units have been read; and whether it is being erased.
     pub fn aim(&self, units: u32) -> (u32, bool, bool) {
         (self.victim, self.cursor == units && self.reads == 0, self.stage == Stage::Erasing)
     }
 
-    /// The victim, while the collection is active.
+    /// The victim of an active collection.
     pub fn target(&self) -> Option<u32> {
         self.is_active().then_some(self.victim)
     }
 
-    /// Whether the collection, if there is one, folds an extent of the SLC region.
+    /// Whether the collection, if one is active, folds an extent of the SLC region.
     pub fn folds(&self) -> bool {
         self.aim == Aim::Fold
     }
@@ -125,8 +128,8 @@ impl Collection {
         self.stage != Stage::Idle
     }
 
-    /// Add the tokens that copied units earn: for each write unit of them, of so many units, units won / valid units of
-    /// the victim, up to `most`. A fold wins none.
+    /// Add the tokens that `units` copied units earn. Each write unit of `per_row` units earns the units that the
+    /// collection frees, divided by the valid units of the victim. The tokens are limited to `most`. A fold earns none.
     #[cold]
     fn earn_tokens(&mut self, units: u32, per_row: u32, most: u32) {
         if self.folds() {
@@ -137,7 +140,7 @@ impl Collection {
         self.tokens = (self.tokens + earned).min(i64::from(most) * TOKEN);
     }
 
-    /// Describe the collection, for diagnosis.
+    /// Describe the collection for the diagnosis of a drive that does not become idle.
     pub fn describe(&self) -> String {
         format!(
             "{:?} extent {} at unit {}, {} reads, {} programs, {} erases under way, {} units staged{}",
@@ -154,7 +157,7 @@ impl Collection {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Count a collection of a lane that begins or has ended.
+    /// Count the start or the end of a lane's collection.
     pub(in crate::device) fn count_collection(&mut self, lane: u32, begins: bool) {
         let s = &mut self.state;
         s.gc.under_way = if begins { s.gc.under_way + 1 } else { s.gc.under_way - 1 };
@@ -183,19 +186,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Whether the collection of a lane is under way and does not wait, and whether it still moves data. Where
-    /// last loops of erases are deferred, the programs of a collection may wait for an erase; so no erase waits
-    /// for them.
-    pub(in crate::device) fn told_of(&self, lane: u32) -> [bool; 2] {
+    /// The state of a lane's collection that matters to the schedule of its busy units: whether it is under way without
+    /// waiting, and whether it is still moving data. (If last loops of erases are deferred, the second is false:
+    /// programs of a collection may wait for an erase, so no erase may wait for them.)
+    pub(in crate::device) fn notice_of(&self, lane: u32) -> [bool; 2] {
         let c = &self.state.gc.collections[lane as usize];
         let collects = c.is_active() && !c.waiting && !self.fixed.collects_instantly;
         [collects, collects && c.stage == Stage::Copying && !self.fixed.defers_last_loop]
     }
 
-    /// Tell the units of a lane what its collection does ([`Device::told_of`]).
+    /// Notify the busy units of a lane if the state of its collection has changed ([`Device::notice_of`]).
     pub(super) fn tell_units(&mut self, lane: u32) {
-        let now = self.told_of(lane);
-        let before = std::mem::replace(&mut self.state.gc.collections[lane as usize].told, now);
+        let now = self.notice_of(lane);
+        let before = std::mem::replace(&mut self.state.gc.collections[lane as usize].notified, now);
         if before != now {
             for unit in BusyUnit::each(self.shape.units_of_lane(lane)) {
                 self.flash.collection_changes(unit, before, now);
@@ -203,7 +206,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Start a collection in this lane if the policies want one and nothing forbids it.
+    /// Start a collection in this lane if the schedule asks for one and nothing prevents it.
     pub(in crate::device) fn check_collection(&mut self, lane: u32) {
         let view = self.note_space(lane);
         if self.has_given_up(lane) {
@@ -211,7 +214,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let c = &self.state.gc.collections[lane as usize];
         if c.is_active() {
-            // A collection that yielded must wake when free space falls to the hard limit.
+            // A collection that has yielded must continue when free space falls to the hard limit.
             if c.waiting {
                 self.pump_collection(lane);
             }
@@ -244,7 +247,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Return the extent of a lane to collect. Without one, the lane waits for a victim.
+    /// Return the victim for a collection of this lane. If there is none, the lane waits for one.
     pub(in crate::device) fn pick_victim(&mut self, lane: u32) -> Option<u32> {
         let victim = self.best_victim(lane);
         if victim.is_none() {
@@ -254,8 +257,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         victim
     }
 
-    /// The extent of a lane that is to be emptied whatever it holds: its blocks fail, or are erased too
-    /// seldom, or its data are old.
+    /// An extent of a lane that must be emptied regardless of its stale units: a block has failed, or its blocks have
+    /// too few erases, or its data are too old.
     pub(super) fn due_extent(&self, lane: u32) -> Option<u32> {
         let failing = if self.fixed.may_fail { self.failing_in(lane) } else { None };
         let levels = failing.is_none() && self.fixed.erase_gap.is_some();
@@ -263,7 +266,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if due.is_none() && self.fixed.refreshes { self.old_in(lane) } else { due }
     }
 
-    /// The extent of a lane to collect: one that is due, or the one that the victim policy chooses.
+    /// The victim for a collection of this lane: an extent that must be emptied, or the choice of the victim policy.
     pub(in crate::device) fn best_victim(&self, lane: u32) -> Option<u32> {
         if let Some(extent) = self.due_extent(lane) {
             return Some(extent);
@@ -287,7 +290,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.policies.gc_victim.pick(&view).map(|index| lane * self.shape.layout.stride + index)
     }
 
-    /// Count units that the collection of a lane has programmed.
+    /// Count units that the collection of a lane has programmed, by the reason for the collection.
     #[inline]
     pub(in crate::device) fn count_moved(&mut self, lane: u32, units: u32) {
         let s = &mut self.state;
@@ -304,7 +307,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Let a host program of a lane that has ended pay a token, if the lane collects.
+    /// Take a token from the collection of a lane, because a host program of the lane has ended.
     #[cold]
     pub(in crate::device) fn pay_token(&mut self, lane: u32) {
         let c = &mut self.state.gc.collections[lane as usize];
@@ -319,7 +322,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Begin a collection. None of its operations is under way yet.
+    /// Begin a collection, without starting an operation.
     pub(in crate::device) fn begin_collection(&mut self, lane: u32, victim: u32) {
         self.set_waiting(lane, false);
         let ends = self.state.now + self.collection_ns(victim);
@@ -362,7 +365,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.tell_units(lane);
     }
 
-    /// Begin as many moves as may be under way. If none is left, program the rest and finish.
+    /// Start moves until as many are under way as allowed. If all units have been read, program the rest; then erase.
     pub(in crate::device) fn pump_collection(&mut self, lane: u32) {
         if self.state.gc.collections[lane as usize].stage != Stage::Copying {
             return;
@@ -401,9 +404,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Stop the collection of a lane whose plane has failed. It moves nothing more, and ends when
-    /// its operations under way have ended. A collection that has moved all units continues to its
-    /// erase.
+    /// Stop the collection of a lane whose plane has died. It starts no further move, and ends when its operations
+    /// under way have ended. A collection that has already moved all units still erases its victim.
     pub(in crate::device) fn stop_collecting(&mut self, lane: u32) {
         self.set_waiting(lane, false);
         self.note_space(lane);
@@ -426,11 +428,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     fn all_moved(&mut self, lane: u32) {
         if self.fixed.most_tokens > 0 {
-            // Nothing earns tokens any more.
+            // No further move will earn tokens, so programs need not be held back.
             self.set_closes_programs(lane, false);
         }
         if self.state.must_drain(Lane(lane)) {
-            // Host reads of the victim may be held back by this collection: let them through.
+            // The closed scope may hold back the very host reads of the victim for which the collection waits.
             self.close_scope(lane, false);
             self.tell_units(lane);
         } else {
@@ -438,7 +440,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Make an erased extent free.
+    /// Make an erased extent available for writes.
     pub(in crate::device) fn extent_erased(&mut self, extent: u32) {
         if self.fixed.may_fail {
             self.state.faults.full.remove(&self.shape.layout.lane_of(extent).0);
@@ -448,7 +450,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.data_erased(extent);
     }
 
-    /// Count an erase without duration of an extent, at each of its blocks.
+    /// Apply an erase without duration to each block of an extent.
     pub(in crate::device) fn count_erases_of(&mut self, extent: u32) {
         let (lane, index) = self.shape.layout.lane_of(extent);
         for plane in self.shape.layout.planes_of(lane) {
@@ -459,8 +461,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// End a collection: the victim is erased and free again. (Where last loops are deferred, it lacks its
-    /// last.)
+    /// End a collection: the victim has been erased and is free again. (With deferred last loops, its last loop is
+    /// still missing.)
     pub(in crate::device) fn victim_erased(&mut self, lane: u32) {
         self.set_closes_programs(lane, false);
         self.close_scope(lane, false);
@@ -515,7 +517,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.state.gc.waiting > 0 {
             self.wake_waiting();
         }
-        // Only now: another collection may have begun.
+        // Notify only now, because another collection may have begun.
         self.tell_units(lane);
     }
 }

@@ -1,4 +1,4 @@
-//! Collections that have emptied their victim, and wait until nobody reads it.
+//! Draining: a collection that has moved all units out of its victim waits for the end of reads that still need it.
 
 use super::collect::{Collection, Stage};
 use super::state::Gc;
@@ -21,7 +21,7 @@ impl Gc {
         (c.stage == Stage::Draining && c.victim == extent).then_some(lane)
     }
 
-    /// Note that a reader has begun to keep an extent.
+    /// Note the start of a read that keeps an extent from being erased.
     #[inline]
     pub(in crate::device) fn reader_comes(&mut self, layout: &Layout, Extent(extent): Extent) {
         if let Some(lane) = self.lane_draining(layout, Extent(extent)) {
@@ -29,7 +29,7 @@ impl Gc {
         }
     }
 
-    /// Note that a reader no longer keeps an extent. [`Device::erase_if_drained`] must follow.
+    /// Note that a read no longer keeps an extent from being erased. [`Device::erase_if_drained`] must follow.
     #[inline]
     pub(in crate::device) fn reader_leaves(&mut self, layout: &Layout, Extent(extent): Extent) {
         if let Some(lane) = self.lane_draining(layout, Extent(extent)) {
@@ -44,7 +44,8 @@ impl State {
         self.readers.of(Extent(extent)) + self.parity.targets.of(Extent(extent))
     }
 
-    /// Let the collection of a lane wait for the readers of its victim, which is empty. Returns whether there are any.
+    /// Let the collection of a lane wait for the reads of its victim, which holds no valid unit. Returns false if there
+    /// are none.
     pub(super) fn must_drain(&mut self, Lane(lane): Lane) -> bool {
         let victim = self.gc.collections[lane as usize].victim;
         debug_assert_eq!(self.extents.valid(victim), 0, "an emptied extent has no valid unit");
@@ -59,7 +60,8 @@ impl State {
         readers > 0
     }
 
-    /// Check that a collection that drains has no operation under way (`busy`), and knows the readers of its victim.
+    /// Check that a draining collection has no operation under way (`busy`) and counts the reads of its victim
+    /// correctly.
     pub(super) fn audit_drain(&self, c: &Collection, busy: bool) -> Result<(), String> {
         let readers = self.readers_of(Extent(c.victim));
         law!(!busy, "extent {} drains, and is moved or erased", c.victim);
@@ -68,7 +70,8 @@ impl State {
         Ok(())
     }
 
-    /// Let the extent of a flash read be erased. Returns it. [`Device::erase_if_drained`] must follow.
+    /// Note that a flash read no longer keeps its extent from being erased, and return the extent.
+    /// [`Device::erase_if_drained`] must follow.
     #[inline]
     pub(in crate::device) fn read_leaves(&mut self, layout: &Layout, op: OpId) -> Extent {
         let extent = self.readers.ends(op.number());
@@ -78,7 +81,7 @@ impl State {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Erase an extent if its collection has waited for the reader that has left.
+    /// Erase an extent if its collection is draining and the last read has ended.
     #[inline]
     pub(in crate::device) fn erase_if_drained(&mut self, Extent(extent): Extent) {
         let Some(lane) = self.state.gc.lane_draining(&self.shape.layout, Extent(extent)) else { return };

@@ -1,15 +1,15 @@
-//! The erases of extents, and last loops that are deferred (`erase.defer_last_loop`).
+//! The erases of extents, and the option to defer their last loop (`erase.defer_last_loop`).
 //!
-//! A collection erases its victim. With the option it makes all loops but the last, and the extent counts as
-//! free. When a program gets a row of such an extent, the last loop is ordered, and the programs that have
-//! its rows are held until that loop has ended. Rows are taken as ever, so that neither the placement nor
-//! the space of a lane depends on the option.
+//! A collection erases its victim. With the option, it executes all loops except the last, and the extent then counts
+//! as free. When the first program gets a row of such an extent, the last loop is issued. All programs to the extent
+//! are held until that loop has ended. Rows are allocated as without the option, so that it changes neither placement
+//! nor space.
 //!
-//! In the simulator of the AERO authors, which has this rule, a last loop ranks between the reads of
-//! collections and the earlier loops of other erases. Here it is an erase like any other: the schedule serves
-//! them in the order of their arrival. An extent of several blocks waits for all of them. The loop that a
-//! collection's own rows wait for is ordered when the first of them is taken; theirs may wait for the whole
-//! copy phase.
+//! The simulator of the AERO authors has this rule too. There, a last loop has a priority between the reads of
+//! collections and the earlier loops of other erases. Here, the schedule treats it like any other erase, in order of
+//! arrival. An extent with several blocks waits for the loops of all of them. Another difference concerns the extent
+//! into which a collection moves data: here its last loop is issued when the collection takes its first row, while in
+//! the authors' simulator it may wait for the whole copy phase.
 
 use crate::address::{BusyUnit, Extent, Ppa};
 use crate::containers::NONE;
@@ -30,12 +30,12 @@ use crate::observer::{Observer, WriteStep};
 use serde::{Deserialize, Serialize};
 use tailcut_units::Occupant;
 
-/// What a program needs to be queued.
+/// A program that has a row and is ready to be queued.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(in crate::device) enum Program {
-    /// A write unit, which has its row.
+    /// The program of a write unit.
     Unit { write_unit: u32, occupant: Occupant },
-    /// A move inside a plane.
+    /// A copyback inside a plane.
     Copyback { lane: u32, source: Ppa, target: Ppa },
 }
 
@@ -43,24 +43,24 @@ pub(in crate::device) enum Program {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct HeldProgram {
     program: Program,
-    /// The busy unit of the extent; `NONE` if it is on several.
+    /// The busy unit of the extent; `NONE` if the extent is on several.
     unit: BusyUnit,
     /// The account of that unit when the wait began.
     seen: Held,
 }
 
-/// What the last erase of an extent lacks.
+/// The state of an extent's missing last loop.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Lacking {
-    /// Whether its last loop is not yet ordered.
+    /// Whether the last loop is missing and has not been issued.
     deferred: bool,
-    /// Erases under way that make its last loop.
+    /// Erase operations under way that execute the last loop.
     erases: u32,
-    /// Programs that wait for it, in the order of their rows.
+    /// Programs that wait for the last loop, in the order of their rows.
     held: List,
 }
 
-/// The last loops that are deferred, and the programs that wait for them.
+/// The deferred last loops, and the programs that wait for them.
 #[derive(Serialize, Deserialize)]
 pub(in crate::device) struct LastLoops {
     /// By extent. Empty if no last loop is ever deferred.
@@ -81,7 +81,7 @@ impl LastLoops {
         }
     }
 
-    /// Whether programs of an extent have to wait for the last loop of its erase.
+    /// Whether programs to an extent must wait for the last loop of its erase.
     #[inline(never)]
     fn lacks(&self, extent: u32) -> bool {
         let l = &self.lacking[extent as usize];
@@ -93,22 +93,22 @@ impl LastLoops {
         self.lacking.get(extent as usize).is_some_and(|l| l.deferred || l.erases > 0)
     }
 
-    /// Extents whose erase lacks its last loop, which is not ordered.
+    /// Extents whose last loop is missing and has not been issued.
     pub fn deferred(&self) -> impl Iterator<Item = u32> + '_ {
         (0..).zip(&self.lacking).filter(|(_, l)| l.deferred).map(|(extent, _)| extent)
     }
 
-    /// By extent: the erases under way that make its last loop, and the programs that wait for it.
+    /// By extent: the number of erases under way that execute its last loop, and of programs that wait for it.
     pub(super) fn under_way(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.lacking.iter().map(|l| (l.erases, l.held.len()))
     }
 
-    /// Erases under way that make the last loop of an extent.
+    /// Number of erases under way that execute the last loop of an extent.
     pub fn erases(&self, extent: u32) -> u32 {
         self.lacking.get(extent as usize).map_or(0, |l| l.erases)
     }
 
-    /// The programs that wait, with their extents.
+    /// The waiting programs, with their extents.
     pub fn held(&self) -> impl Iterator<Item = (u32, Program)> + '_ {
         (0..).zip(&self.lacking).flat_map(move |(extent, l)| {
             let first = Some(l.held.head()).filter(|&at| at != NONE);
@@ -119,7 +119,7 @@ impl LastLoops {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Erase the victim of a lane, or all that is not deferred of its erase.
+    /// Erase the victim of a lane, except for a deferred last loop.
     pub(super) fn erase_victim(&mut self, lane: u32) {
         self.close_to_erase(lane);
         let c = &mut self.state.gc.collections[lane as usize];
@@ -134,14 +134,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let erases = self.order_erases(lane, victim, part);
         self.state.gc.collections[lane as usize].erases = erases;
         if erases == 0 {
-            // Every block of the victim is bad, or its erase has one loop, which is deferred.
+            // Every block of the victim is bad, or the only loop of its erase is deferred.
             self.state.deferred.push(Deferred::Emptied { lane });
         }
-        // Only now, so that the erases of all collections of a die that have just moved their last unit join.
+        // Notify only now, so that the erases of several collections of a die that have moved their last unit in this
+        // event can join.
         self.tell_units(lane);
     }
 
-    /// Order a part of the erase of an extent. Returns the number of operations. None of them ends in this
+    /// Issue the operations for a part of the erase of an extent. Returns their number. None of them ends in this
     /// event.
     fn order_erases(&mut self, lane: u32, extent: u32, part: ErasePart) -> u32 {
         let layout = &self.shape.layout;
@@ -200,27 +201,27 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Note that a collection has made all loops but the last of an extent's erase.
+    /// Note that a collection has executed all loops of an extent's erase except for the last.
     pub(super) fn defer_last_loop(&mut self, extent: u32) {
         if self.fixed.defers_last_loop {
             self.state.gc.last_loops.lacking[extent as usize].deferred = true;
         }
     }
 
-    /// Whether programs of the extent of a row have to wait for the last loop of its erase.
+    /// Whether a program to this row must wait for the last loop of its extent's erase.
     #[inline]
     pub(in crate::device) fn lacks_last_loop(&self, row: Ppa) -> bool {
         self.fixed.defers_last_loop && self.state.gc.last_loops.lacks(self.shape.layout.extent_of(row).0)
     }
 
-    /// Hold a program until the last loop of its extent's erase has ended. Order that loop if the program is
-    /// the first. The program has its row.
+    /// Hold a program, which has its row, until the last loop of its extent's erase has ended. The first such program
+    /// issues that loop.
     #[cold]
     pub(in crate::device) fn hold_program(&mut self, row: Ppa, program: Program) {
         let (extent, _) = self.shape.layout.extent_of(row);
         let (lane, _) = self.shape.layout.lane_of(extent);
         let units = self.shape.units_of_lane(lane);
-        // Of several units none explains the wait alone.
+        // A wait for several units cannot be charged to one of them.
         let unit = if units.end - units.start == 1 { units.start } else { BusyUnit::NONE };
         let seen = if unit == BusyUnit::NONE { [0; SLOTS] } else { self.flash.account(unit) };
         let s = &mut self.state.gc.last_loops;
@@ -244,7 +245,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Handle the end of an erase that made the last loop of an extent, or of a part of it.
+    /// Handle the end of an erase that executed the last loop of an extent or of a part of it.
     #[cold]
     fn last_loop_ended(&mut self, extent: u32) {
         let of = &mut self.state.gc.last_loops.lacking[extent as usize];
@@ -252,7 +253,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if of.erases > 0 {
             return;
         }
-        // Programs that get a row meanwhile go behind those that wait.
+        // Programs that get a row meanwhile are queued after those that wait.
         loop {
             let s = &mut self.state.gc.last_loops;
             let of = &mut s.lacking[extent as usize];
@@ -276,14 +277,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The extents whose erase lacks its last loop, which is not ordered, and the number of programs that wait
-    /// for last loops.
+    /// The extents whose last loop is missing and has not been issued, and the number of programs that wait for last
+    /// loops.
     pub fn last_loops(&self) -> (impl Iterator<Item = u32> + '_, usize) {
         let s = &self.state.gc.last_loops;
         (s.deferred(), s.programs.used())
     }
 
-    /// Make the deferred last loops in no simulated time. The drive is about to be aged.
+    /// Execute all deferred last loops without simulated time, before the drive is aged.
     pub(in crate::device) fn finish_last_loops(&mut self) {
         for extent in self.state.gc.last_loops.deferred().collect::<Vec<_>>() {
             self.count_erases_of(extent);

@@ -1,6 +1,6 @@
-//! Collections that gain nothing: the valid units of a victim take as many rows as it gives back, or more. A victim
-//! for space has stale units, so this happens only where copybacks or programs fail: such a move takes more than one
-//! row. A lane whose collections go on like this would collect for ever.
+//! Collections that free no space: moving the valid units of the victim takes at least as many rows as the erase of the
+//! victim gives back. A victim of a collection for space has stale units, so this happens only if copybacks or programs
+//! fail, because a move that fails takes more than one row. Without a limit such a lane would collect for ever.
 
 use crate::device::drive::Device;
 use crate::ftl::extents::Writer;
@@ -8,78 +8,82 @@ use crate::medium::Medium;
 use crate::observer::Observer;
 use serde::{Deserialize, Serialize};
 
-/// What the collections of a lane have gained lately.
+/// The net gain in free rows of the latest collections of a lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::device) struct Gain {
-    /// Rows that collections have taken, and how many of them when the last one began.
+    /// Rows that collections of the lane have programmed since the start, and the value of this count when the latest
+    /// collection began.
     taken: u64,
-    before: u64,
-    /// Collections for space since the lane had most free rows, while it held the same.
-    vain: u32,
-    /// Rows that they have lost.
+    taken_before: u64,
+    /// Consecutive collections that freed no row.
+    unproductive: u32,
+    /// Rows by which these collections have reduced the free rows of the lane.
     lost: u64,
-    /// What the lane holds meanwhile.
-    held: Held,
+    /// The contents of the lane since the first of these collections.
+    contents: LaneContents,
 }
 
-/// What a lane holds. While no host program is under way there, and this does not change, nothing but collections
-/// changes the free rows of the lane. (Dead planes do: [`Gain::default`] begins again.)
+/// The contents of a lane. As long as they stay the same and no host program is under way in the lane, only collections
+/// change its number of free rows. (The death of a plane also changes it; the count then starts again from
+/// [`Gain::default`].)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Held {
-    /// Rows programmed so far, but by collections.
+struct LaneContents {
+    /// Rows programmed so far, those of collections not counted.
     rows: u64,
     /// Valid units.
     valid: u64,
 }
 
 impl Gain {
-    /// A collection takes a row.
+    /// Count a row that a collection programs.
     #[inline]
     pub fn takes_row(&mut self) {
         self.taken += 1;
     }
 
-    /// A collection begins.
+    /// Note the start of a collection.
     #[inline]
     pub fn begins(&mut self) {
-        self.before = self.taken;
+        self.taken_before = self.taken;
     }
 
-    /// A collection ends that gives these rows back, in a lane that holds what `held` tells. One that is not `for_space`
-    /// counts only if it gains.
-    fn ends(&mut self, rows: u64, for_space: bool, held: impl FnOnce() -> Held) {
-        let taken = self.taken.saturating_sub(self.before);
+    /// Note the end of a collection whose victim gives back `rows` rows. `contents` computes the contents of the lane.
+    /// A collection that was not started `for_space` counts only if it freed rows.
+    fn ends(&mut self, rows: u64, for_space: bool, contents: impl FnOnce() -> LaneContents) {
+        let taken = self.taken.saturating_sub(self.taken_before);
         let gains = taken < rows;
-        if gains && self.vain == 0 || !gains && !for_space {
+        if gains && self.unproductive == 0 || !gains && !for_space {
             return;
         }
-        let held = held();
-        if self.held != held {
-            (self.vain, self.lost, self.held) = (0, 0, held);
+        let contents = contents();
+        if self.contents != contents {
+            (self.unproductive, self.lost, self.contents) = (0, 0, contents);
         }
         let lost = self.lost.saturating_add(taken);
         self.lost = lost.saturating_sub(rows);
-        self.vain = if lost < rows { 0 } else { self.vain.saturating_add(1) };
+        self.unproductive = if lost < rows { 0 } else { self.unproductive.saturating_add(1) };
     }
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Note what the collection has gained that ends with the erase of this victim.
+    /// Note the net gain of the collection that ends with the erase of this victim.
     #[inline(never)]
     pub(super) fn note_gain(&mut self, lane: u32, victim: u32, for_space: bool) {
         let layout = &self.shape.layout;
         let units = layout.units_per_extent - self.state.extents.units_in_holes(victim);
         let mut gain = self.state.gc.collections[lane as usize].gain;
-        gain.ends((units / layout.units_per_row).into(), for_space, || self.held(lane));
+        gain.ends((units / layout.units_per_row).into(), for_space, || self.contents_of(lane));
         self.state.gc.collections[lane as usize].gain = gain;
     }
 
-    /// Whether the collections of a lane gain nothing: after as many as it has extents, it has never had more free
-    /// rows than before them, and it still holds the same. Such a lane waits for the end of host programs there.
-    /// Without any, it is full if host data have no room.
+    /// Whether the collections of a lane free no space. This is so after as many consecutive collections without gain
+    /// as the lane has extents, if its contents are still the same. The lane then waits until a host program ends in
+    /// it. If none is under way and host data have no room, the lane is full.
     pub(super) fn gains_nothing(&mut self, lane: u32) -> bool {
         let gain = self.state.gc.collections[lane as usize].gain;
-        if gain.vain < self.shape.layout.usable[lane as usize] || gain.held != self.held(lane) {
+        if gain.unproductive < self.shape.layout.usable[lane as usize]
+            || gain.contents != self.contents_of(lane)
+        {
             return false;
         }
         let writes = self.state.write.lane_load[lane as usize].programs() > 0;
@@ -90,7 +94,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         true
     }
 
-    /// Whether host data find a row in this lane or in another of its pool.
+    /// Whether host data find a free row in this lane or in another lane of its pool.
     fn has_room_for_host(&self, lane: u32) -> bool {
         let s = &self.state;
         if !s.faults.life.is_empty() && s.parity.stripes.waiting > 0 {
@@ -104,12 +108,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         })
     }
 
-    fn held(&self, lane: u32) -> Held {
+    fn contents_of(&self, lane: u32) -> LaneContents {
         let (s, layout) = (&self.state, &self.shape.layout);
         let extents = lane * layout.stride..(lane + 1) * layout.stride;
         let taken = s.gc.collections[lane as usize].gain.taken;
-        Held {
-            // Rows are counted when they have been programmed; those of collections under way wrap around.
+        LaneContents {
+            // Rows are counted at the end of their program, so the difference may wrap around while a collection is
+            // under way.
             rows: s.parity.programs.lanes()[lane as usize].wrapping_sub(taken),
             valid: extents.map(|extent| u64::from(s.extents.valid(extent))).sum(),
         }
@@ -120,31 +125,31 @@ impl<O: Observer, M: Medium> Device<O, M> {
 mod tests {
     use super::*;
 
-    /// The collections in vain, after collections that take these rows of six.
-    fn vain(gain: &mut Gain, taken: &[u64], rows: u64) -> u32 {
+    /// The number of unproductive collections, after collections that take `taken` rows each and give six back.
+    fn unproductive(gain: &mut Gain, taken: &[u64], rows: u64) -> u32 {
         for &taken in taken {
             gain.begins();
             (0..taken).for_each(|_| gain.takes_row());
-            gain.ends(6, true, || Held { rows, valid: 3 });
+            gain.ends(6, true, || LaneContents { rows, valid: 3 });
         }
-        gain.vain
+        gain.unproductive
     }
 
     #[test]
-    fn what_is_gained_and_lost_again_is_in_vain() {
+    fn a_gain_that_is_lost_again_does_not_count() {
         let mut gain = Gain::default();
-        assert_eq!(vain(&mut gain, &[3, 5, 0], 1), 0);
-        assert_eq!(vain(&mut gain, &[6, 6], 1), 2);
-        // Gained, lost, gained: there are no more free rows than after the first.
-        assert_eq!(vain(&mut gain, &[5, 7, 5], 1), 2);
-        assert_eq!(vain(&mut gain, &[5], 1), 0);
-        assert_eq!(vain(&mut gain, &[9, 4], 1), 2);
-        // A collection for another end counts only if it gains.
+        assert_eq!(unproductive(&mut gain, &[3, 5, 0], 1), 0);
+        assert_eq!(unproductive(&mut gain, &[6, 6], 1), 2);
+        // A gain, a loss and a gain: there are no more free rows than after the first collection.
+        assert_eq!(unproductive(&mut gain, &[5, 7, 5], 1), 2);
+        assert_eq!(unproductive(&mut gain, &[5], 1), 0);
+        assert_eq!(unproductive(&mut gain, &[9, 4], 1), 2);
+        // A collection that was started for another reason counts only if it frees rows.
         gain.begins();
         gain.takes_row();
         gain.ends(1, false, || unreachable!());
-        assert_eq!(gain.vain, 2);
-        // The host has written: what was lost before does not count.
-        assert_eq!(vain(&mut gain, &[5], 2), 0);
+        assert_eq!(gain.unproductive, 2);
+        // The host has written since: earlier losses do not count.
+        assert_eq!(unproductive(&mut gain, &[5], 2), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! How long the lanes of each group collected, which shows whether they collected one at a time.
+//! Collection time of the lanes of each group. It shows whether the lanes of a group collected one at a time.
 
 use crate::device::drive::Device;
 use crate::medium::Medium;
@@ -6,12 +6,12 @@ use crate::observer::Observer;
 use serde::{Deserialize, Serialize};
 use tailcut_units::SimTime;
 
-/// The collections of one group of lanes, of which one lane should collect at a time.
+/// The collections of one group of lanes. With rotation, one lane of a group collects at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupTime {
-    /// Lanes that collect now.
+    /// Number of lanes collecting at present.
     pub collecting: u32,
-    /// Largest number of lanes that collected at once.
+    /// Largest number of lanes that collected at the same time.
     pub most: u32,
     /// Sum of the durations of all collections of the group, ns.
     pub lane_ns: u64,
@@ -19,20 +19,20 @@ pub struct GroupTime {
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Group {
-    /// Lanes that collect.
+    /// Number of lanes collecting at present.
     collecting: u32,
     most: u32,
-    /// When the number of collecting lanes changed last, and the sum of collection times up to
-    /// then, ns.
+    /// When the number of collecting lanes changed last, ns.
     since: u64,
+    /// Sum of the collection times up to then, ns.
     lane_ns: u64,
 }
 
-/// All groups since counting began.
+/// All groups, since the last reset.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::device) struct Groups {
     groups: Vec<Group>,
-    /// Largest number of lanes of one group that collected at once since the last call of
+    /// Largest number of lanes of one group that collected at the same time since the last call of
     /// [`Device::most_in_group`].
     peak: u32,
 }
@@ -42,18 +42,18 @@ impl Groups {
         Groups { groups: vec![Group::default(); groups as usize], peak: 0 }
     }
 
-    /// Number of lanes of a group that collect.
+    /// Number of lanes of a group that are collecting.
     #[inline]
     pub fn collecting(&self, group: u32) -> u32 {
         self.groups[group as usize].collecting
     }
 
-    /// Largest number of lanes of one group that collect now.
+    /// Largest number of lanes of one group that are collecting at present.
     pub fn most_collecting(&self) -> u32 {
         self.groups.iter().map(|g| g.collecting).max().unwrap_or(0)
     }
 
-    /// Count a lane of a group that begins to collect at `now`, or has ended.
+    /// Count the start or the end of a collection in a lane of a group, at `now`.
     #[inline]
     pub fn count(&mut self, group: u32, begins: bool, now: u64) {
         let g = &mut self.groups[group as usize];
@@ -64,7 +64,7 @@ impl Groups {
         self.peak = self.peak.max(g.collecting);
     }
 
-    /// Restart the count at `now`, with the lanes that collect then.
+    /// Restart the counts at `now`, with the lanes that are collecting then.
     pub fn reset(&mut self, now: u64) {
         for g in &mut self.groups {
             *g = Group { collecting: g.collecting, most: g.collecting, since: now, lane_ns: 0 };
@@ -74,8 +74,8 @@ impl Groups {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// The collection times of each group of lanes up to `at`, which must not be before the last
-    /// event or after the next. Empty without parity.
+    /// The collection times of each group of lanes up to `at`. This time must not be before the last event or after the
+    /// next one. Empty without parity.
     pub fn group_times(&self, at: SimTime) -> impl Iterator<Item = GroupTime> + '_ {
         self.state.gc.groups.groups.iter().map(move |g| GroupTime {
             collecting: g.collecting,
@@ -84,7 +84,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         })
     }
 
-    /// Largest number of lanes of one group that collected at once since the last call.
+    /// Largest number of lanes of one group that collected at the same time since the last call.
     pub fn most_in_group(&mut self) -> u32 {
         let groups = &mut self.state.gc.groups;
         let now = groups.most_collecting();

@@ -1,4 +1,4 @@
-//! Collections that take no time and no resource: the bound with which others are compared.
+//! Collections without time or resources, as an ideal bound for comparison.
 
 use crate::address::{Lane, Ppa};
 use crate::device::drive::Device;
@@ -7,7 +7,7 @@ use crate::medium::Medium;
 use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Collect in zero time, now that the event is over.
+    /// Collect a lane in zero time, at the end of an event.
     pub(in crate::device) fn collect_instantly(&mut self, lane: u32) {
         self.state.gc.collections[lane as usize].due = false;
         if self.state.gc.collections[lane as usize].is_active() || self.has_given_up(lane) {
@@ -28,7 +28,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Move the victim's data at once, and erase it as soon as no read of it is outstanding.
+    /// Move the victim's data in zero time, and erase it as soon as no read of it is outstanding.
     fn move_instantly(&mut self, lane: u32, victim: u32) {
         let units = self.shape.layout.units_per_extent;
         let (mut row, mut rows) = (OpenRow::default(), 0);
@@ -59,7 +59,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Erase the victim of a lane in no time.
+    /// Erase the victim of a lane in zero time.
     pub(in crate::device) fn erase_instantly(&mut self, lane: u32) {
         let victim = self.state.gc.collections[lane as usize].victim;
         if !self.state.gc.collections[lane as usize].folds() {

@@ -1,5 +1,5 @@
-//! Garbage collection: when it starts, what it moves, what it closes, and when waiting collections
-//! continue.
+//! Garbage collection: when a collection starts, which units it moves, which dies and channels it closes to host
+//! operations, and when a waiting collection continues.
 
 mod audit;
 pub(super) mod collect;

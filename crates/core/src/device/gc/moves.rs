@@ -1,4 +1,5 @@
-//! The moves of a collection: segments of the victim are read and programmed again, or copied back.
+//! The moves of a collection. Segments of the victim are read and programmed through the controller, or copied back
+//! inside their plane.
 
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
@@ -16,7 +17,7 @@ use crate::observer::Observer;
 use tailcut_units::Occupant;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Begin to move the next segment that has valid units, if any is left.
+    /// Start to move the next segment of the victim with valid units, if there is one.
     pub(super) fn next_move(&mut self, lane: u32) {
         let end = self.shape.layout.units_per_extent;
         let width = self.shape.copy_units;
@@ -71,7 +72,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.submit_op(op);
     }
 
-    /// Take over a segment that was read: stage its valid units and program full write units.
+    /// Handle the end of the read of a segment: stage its valid units, and program full write units.
     #[inline(never)]
     pub(in crate::device) fn collected(&mut self, op: OpId, lane: u32) {
         let s = &mut self.state;
@@ -82,10 +83,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         while left != 0 {
             let ppa = start + left.trailing_zeros();
             left &= left - 1;
-            // Units that the host has overwritten meanwhile need not move.
+            // Units that the host has overwritten meanwhile need not be moved.
             if self.map.is_valid(ppa) {
                 let lpn = self.map.owner(ppa);
-                // It is mapped to its new place when it is programmed there.
+                // The map will be updated when the new copy has been programmed.
                 self.map.prefetch(lpn);
                 c.staged.push((lpn, ppa));
             }
@@ -94,7 +95,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.program_staged_rows(lane);
     }
 
-    /// Program the full write units that are staged, and continue the collection.
+    /// Program all full write units of staged data, and continue the collection.
     pub(in crate::device) fn program_staged_rows(&mut self, lane: u32) {
         if self.has_given_up(lane) {
             return self.stop_collecting(lane);
@@ -106,7 +107,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.pump_collection(lane);
     }
 
-    /// Program one write unit of staged data, padded if there is less.
+    /// Program one write unit of staged data, padded if the data do not fill it.
     pub(super) fn program_staged(&mut self, lane: u32) {
         let upr = self.shape.layout.units_per_row;
         let s = &mut self.state;
@@ -133,13 +134,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.queue_program(write_unit, ppa, occupant);
     }
 
-    /// Handle the end of a program of this lane's collection.
+    /// Handle the end of a program that belongs to this lane's collection.
     pub(in crate::device) fn write_unit_collected(&mut self, lane: u32) {
         self.state.gc.collections[lane as usize].programs -= 1;
         self.pump_collection(lane);
     }
 
-    /// Map a logical unit to its new copy at `new`, if its copy at `old_ppa` is still valid.
+    /// Map a logical unit to its new copy at `new`, unless its copy at `old_ppa` has become stale.
     #[inline]
     pub(in crate::device) fn moved(&mut self, lpn: Lpn, old_ppa: Ppa, new: Ppa) {
         if !self.map.is_valid(old_ppa) {
@@ -163,7 +164,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.invalidate(old_ppa);
     }
 
-    /// Move a unit inside its plane.
+    /// Move a unit inside its plane by copyback.
     pub(in crate::device) fn copy_back(&mut self, lane: u32, source: Ppa) {
         let Some(target) = self.take_collection_row(lane) else {
             self.state.gc.collections[lane as usize].reads -= 1;
@@ -175,7 +176,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.copy_back_to(lane, source, target);
     }
 
-    /// Move a unit inside its plane to a row that is ready.
+    /// Move a unit inside its plane by copyback to this row, which can be programmed.
     pub(super) fn copy_back_to(&mut self, lane: u32, source: Ppa, target: Ppa) {
         let place = self.shape.layout.place(source);
         let unit = self.shape.unit_of(place.die, place.plane);
@@ -199,7 +200,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.submit_op(id);
     }
 
-    /// Handle the end of a copyback: map the units to their new place.
+    /// Handle the end of a copyback: map the units to their new copies.
     #[inline(never)]
     pub(in crate::device) fn copied_back(&mut self, op: OpId, lane: u32) {
         if self.fixed.may_fail && self.flash.has_failed(op) {

@@ -1,18 +1,19 @@
-//! Whether collections in rotation keep up with host writes.
+//! Whether rotating collections (one lane of a group at a time) keep up with host writes.
 
 use serde::{Deserialize, Serialize};
 
-/// The collections and the writes so far.
+/// Totals of collections and host writes so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::device) struct Pace {
     /// Number of groups of lanes, each with one collection at a time.
     groups: u64,
-    /// Sum of the durations of the collections that ended, ns, and the units that they won.
+    /// Sum of the durations of all ended collections, ns.
     collecting_ns: u64,
+    /// Units that these collections freed.
     won: u64,
-    /// Units programmed for host writes, parity included, and when the first of them was written,
-    /// ns.
+    /// Units programmed for host writes, including parity.
     written: u64,
+    /// When the first of them was written, ns.
     since: u64,
 }
 
@@ -21,7 +22,7 @@ impl Pace {
         Pace { groups: u64::from(groups), ..Pace::default() }
     }
 
-    /// Count a collection that won `units` units in `ns`.
+    /// Count a collection that took `ns` and freed `units` units.
     pub fn collected(&mut self, ns: u64, units: u32) {
         self.collecting_ns += ns;
         self.won += u64::from(units);
@@ -36,8 +37,8 @@ impl Pace {
         self.written += u64::from(units);
     }
 
-    /// Whether all groups, with one collection each, win units as fast as units were written so
-    /// far. It is true until a collection has won units.
+    /// Whether all groups, with one collection each, free units as fast as units were written so far. True until a
+    /// collection has freed units.
     pub fn keeps_up(&self, now: u64) -> bool {
         let elapsed = u128::from(now.saturating_sub(self.since));
         let won = u128::from(self.won) * u128::from(self.groups) * elapsed;

@@ -1,4 +1,5 @@
-//! What a collection closes to host operations, and which collections may run at the same time.
+//! The scope of a collection: the busy units that it closes to host operations, and in which no other collection may
+//! run.
 
 use crate::address::BusyUnit;
 use crate::device::drive::{Deferred, Device};
@@ -16,8 +17,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         matches!(self.fixed.gc_scope, Scope::Channel | Scope::Controller | Scope::Unit { alone: true })
     }
 
-    /// Whether another collection occupies this lane's scope, in which only one may run. A
-    /// collection that has yielded does not occupy its scope.
+    /// Whether another collection prevents one in this lane, because only one may run in its scope. A collection that
+    /// has yielded does not count.
     pub(in crate::device) fn scope_is_taken(&self, lane: u32) -> bool {
         if !self.one_at_a_time() {
             return false;
@@ -52,11 +53,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Note that the collection of a lane changes from moving data to erasing, and close its scope
-    /// for that. If reads interrupt erases, open the scope.
+    /// Note that the collection of a lane proceeds from moving data to erasing, and close its scope for the erase. If
+    /// reads can interrupt erases, open the scope instead.
     pub(in crate::device) fn close_to_erase(&mut self, lane: u32) {
         if self.flash.interrupts(Occupant::Erase) {
-            // Reads interrupt the erase, so they need not be held back.
+            // Reads can interrupt the erase, so they need not be held back.
             return self.close_scope(lane, false);
         }
         if !self.state.gc.collections[lane as usize].closes {
@@ -69,7 +70,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The units in which only one collection may run, where scopes are exclusive.
+    /// The busy units in which no other collection may run, if scopes are exclusive.
     pub(in crate::device) fn exclusive_units(&self, lane: u32) -> Range<BusyUnit> {
         match self.fixed.gc_scope {
             Scope::Unit { .. } => self.units_of_channel(lane),
@@ -77,7 +78,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The units of the channels on which a lane lies.
+    /// The busy units on the channels of a lane.
     pub(in crate::device) fn units_of_channel(&self, lane: u32) -> Range<BusyUnit> {
         let own = self.shape.units_of_lane(lane);
         let per_channel = self.shape.units / self.shape.channels;
@@ -91,7 +92,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.scope_units(lane).contains(&unit)
     }
 
-    /// The units that a collection of this lane closes to host operations.
+    /// The busy units that a collection of this lane closes to host operations.
     pub(in crate::device) fn scope_units(&self, lane: u32) -> Range<BusyUnit> {
         match self.fixed.gc_scope {
             Scope::Operation => BusyUnit(0)..BusyUnit(0),
@@ -101,7 +102,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Close the scope of a collection to host programs, or open it, as the schedule says.
+    /// Close or open the scope of a collection to host programs, as the schedule decides.
     #[inline]
     pub(in crate::device) fn update_program_gate(&mut self, lane: u32, view: &SpaceView) {
         if self.fixed.may_close_programs {
@@ -123,8 +124,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The units to whose host operations a collection of this lane may yield, and whose programs
-    /// it may hold back.
+    /// The busy units whose host operations matter to a collection of this lane: it may yield to them, and may hold
+    /// back their programs.
     pub(in crate::device) fn heeded_units(&self, lane: u32) -> Range<BusyUnit> {
         match self.fixed.gc_scope {
             Scope::Operation | Scope::Unit { .. } => self.shape.units_of_lane(lane),
@@ -137,8 +138,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.heeded_units(lane).contains(&unit)
     }
 
-    /// Open the scope, so that the collection does not hold back the host operations to which it
-    /// yields. Another collection may use the scope meanwhile.
+    /// Let a collection yield: open its scope, so that host operations proceed. Another collection may use the scope
+    /// meanwhile.
     pub(in crate::device) fn yield_scope(&mut self, lane: u32) {
         self.set_waiting(lane, true);
         let held = self.state.gc.collections[lane as usize].closes;

@@ -1,4 +1,4 @@
-//! The view of a lane that the schedule of collection gets.
+//! The view of a lane's space for the policy family `gc_schedule`.
 
 use crate::address::BusyUnit;
 use crate::device::drive::Device;
@@ -7,7 +7,7 @@ use crate::observer::Observer;
 use crate::policy::gc_schedule::SpaceView;
 use tailcut_units::Occupants;
 
-/// The same lane with no host operation and no other collection under way.
+/// The view that the lane would have if no host operation and no other collection were under way.
 pub(in crate::device) fn quiet(view: SpaceView) -> SpaceView {
     SpaceView {
         host_active: false,
@@ -75,7 +75,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Whether a host operation uses a channel of a lane, or will.
+    /// Whether a host operation uses a channel of the lane, or is going to.
     #[cold]
     fn host_needs_channels(&self, lane: u32) -> bool {
         let units = self.units_of_channel(lane);
@@ -84,8 +84,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         firsts.map(BusyUnit).any(|u| self.flash.host_needs_channel(u..BusyUnit(u.0 + per_channel)))
     }
 
-    /// Note whether a lane is short of space, after its free extents may have changed. Returns its
-    /// view.
+    /// Note whether a lane is short of space, after a possible change of its free extents. Returns its view.
     pub(in crate::device) fn note_space(&mut self, lane: u32) -> SpaceView {
         let view = self.space(lane);
         let live = !self.is_dead(lane);

@@ -18,28 +18,27 @@ pub(in crate::device) struct Gc {
     pub under_way: u32,
     /// Number of collections that wait.
     pub waiting: u32,
-    /// Number of collections that drain.
+    /// Number of collections that have moved all data and wait until the reads of their victim have ended.
     pub draining: u32,
-    /// Number of waits that have begun.
+    /// Number of times that a collection has begun to wait (see [`Collection`]).
     pub waits: u64,
     /// By lane: whether it is short of space.
     pub urgent: Vec<bool>,
     /// Number of lanes short of space.
     pub urgent_lanes: u32,
-    /// The collections and the writes so far.
+    /// Rates of collections and of host writes so far.
     pub pace: Pace,
-    /// By group: how many of its lanes collect, and for how long.
+    /// By group of lanes: how many lanes are collecting, and the collection time so far.
     pub groups: Groups,
-    /// By lane, if erases are levelled: the extent to empty for it, or `NONE`.
+    /// By lane, if erases are levelled: the extent to empty because its blocks have few erases, or `NONE`.
     pub coldest: Vec<u32>,
-    /// By lane, if erases are levelled: the units that the host had programmed when the lane was last
-    /// levelled.
+    /// By lane, if erases are levelled: the value of the counter of host programs when the lane was last levelled.
     pub levelled_at: Vec<u64>,
-    /// The last loops of erases that are deferred.
+    /// The deferred last loops of erases.
     pub last_loops: LastLoops,
-    /// Whether a lane found no victim since lanes were last woken for that.
+    /// Whether a lane has found no victim since lanes were last woken for that reason.
     pub lacks_victim: bool,
-    /// Whether an extent has become worth collecting since then.
+    /// Whether an extent has become a possible victim since then.
     pub victim_appeared: bool,
 }
 

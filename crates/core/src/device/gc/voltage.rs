@@ -1,6 +1,6 @@
-//! The voltage of an erase, where a scheme chooses between two.
+//! The voltage of an erase, under a scheme that chooses between two.
 //!
-//! The choice is made when the erase of an extent is ordered, once for all its blocks, which remember it.
+//! The choice is made once for all blocks of an extent, when its erase is issued, and stored with the blocks.
 
 use crate::device::drive::Device;
 use crate::medium::Medium;
@@ -8,14 +8,14 @@ use crate::observer::Observer;
 use crate::policy::erase_scheme::WriteLoad;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Choose the voltage of the erase of an extent, which is ordered now.
+    /// Choose the voltage of the erase of an extent that is about to be issued.
     pub(super) fn choose_voltage(&mut self, extent: u32) {
         let Some(eraser) = self.flash.eraser().filter(|eraser| eraser.chooses_voltage()) else { return };
         let full_voltage = eraser.at_full_voltage(&self.write_load());
         self.set_voltage(extent, full_voltage);
     }
 
-    /// Let the next erase of an extent be at the lower voltage, where a scheme chooses: no host writes.
+    /// Choose the lower voltage for the next erase of an extent, because the host does not write.
     pub(in crate::device) fn choose_lower_voltage(&mut self, extent: u32) {
         if self.flash.eraser().is_some_and(|eraser| eraser.chooses_voltage()) {
             self.set_voltage(extent, false);
@@ -33,7 +33,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// How the host's writes load the drive.
+    /// The load of host writes on the drive.
     fn write_load(&self) -> WriteLoad {
         let s = &self.state;
         let b = &s.write.buffer;

@@ -1,4 +1,4 @@
-//! Waking the collections that wait.
+//! Wakes waiting collections: it checks again whether they may start or continue.
 
 use crate::address::BusyUnit;
 use crate::device::drive::Device;
@@ -10,10 +10,10 @@ use crate::policy::gc_scope::Scope;
 use std::ops::Range;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Wake the waiting collections if writes wait for a free block, a lane found no victim, and an
-    /// extent has become worth collecting since: it may be the victim that this lane lacked. (A
-    /// lane that is only below its start level checks again at its next program.) In a lane that has lost
-    /// a part, no count tells when an extent becomes so.
+    /// Wake the waiting collections if three conditions hold: writes wait for a free extent, a lane has found no
+    /// victim, and since then an extent has become a possible victim. (A lane that is below its start level, without
+    /// writes that wait, checks again at its next program.) For lanes with dead parts the third condition is skipped,
+    /// because no counter shows it there.
     #[inline]
     pub(in crate::device) fn wake_for_victim(&mut self) {
         let s = &self.state;
@@ -27,8 +27,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Let others use a scope that has become free, before the lane that has just collected: those that wait for
-    /// their channel, or the waiting lane with the least free space, if it has less than this lane.
+    /// Give a scope that has become free to other lanes before the lane that has just collected. These are the lanes
+    /// that wait for their channel; otherwise the waiting lane with the least free space, if it has less than this
+    /// lane.
     pub(in crate::device) fn wake_before(&mut self, collected: u32) {
         if self.fixed.heeds_channel {
             return self.wake_waiting();
@@ -42,7 +43,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Wake all collections that wait. Another may have freed the scope that they need.
+    /// Wake all waiting collections, because a scope that they need may have become free.
     pub(in crate::device) fn wake_waiting(&mut self) {
         self.wake_lanes(0..self.shape.layout.lanes);
     }
@@ -58,11 +59,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Wake the collections of these lanes in the order in which they began to wait, as the queue of a channel
-    /// in the authors' simulator of ttFlash has them. A channel under load is seldom idle, and the
-    /// first collection woken takes it: in the order of lanes, the last ones would never collect.
+    /// Wake the collections of these lanes in the order in which they began to wait. (The authors' simulator of ttFlash
+    /// has a queue for each channel.) A channel under load is rarely idle, and the first collection that is woken
+    /// occupies it. In the order of lanes, the last lanes would therefore never collect.
     fn wake_in_turn(&mut self, lanes: Range<u32>) {
-        // A collection that waits again after it was woken waits behind all others.
+        // A collection that waits again after it was woken comes after all others.
         let last = self.state.gc.waits;
         let mut woken = 0;
         loop {
@@ -84,8 +85,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Wake the collections that may have yielded to the host operations of a unit. These have
-    /// changed.
+    /// Wake the collections that may have yielded to host operations of this busy unit, which have changed.
     pub(in crate::device) fn wake_unit(&mut self, unit: BusyUnit) {
         let lanes = match (self.shape.layout.kind, self.shape.busy) {
             _ if self.fixed.gc_scope == Scope::Controller => 0..self.shape.layout.lanes,

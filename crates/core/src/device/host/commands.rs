@@ -15,13 +15,13 @@ use tailcut_units::{Cause, Command, HostOp, Ledger, Occupant, Occupants, SimTime
 /// A command under way.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::device) struct Request {
-    /// What every command has.
+    /// The fields that every command has, under either controller.
     pub host: Arrived,
     /// Operations and reconstructions (reads) or slots (write-through) still to end.
     pub remaining: u32,
     /// Write: the next logical unit to hold.
     pub next_lpn: Lpn,
-    /// When its wait for room in the buffer began, or that of a FLUSH, ns.
+    /// When its wait for room in the buffer began (for a FLUSH: its own wait), ns.
     pub room_since: u64,
     /// FLUSH: the epoch it waits for.
     pub epoch: u32,
@@ -71,7 +71,7 @@ pub(in crate::device) struct Host {
     pub forced: VecDeque<u32>,
     /// When the device queue was last full, ns.
     full_until: u64,
-    /// When a command that a collection had delayed last left a full device queue, ns.
+    /// When a command that a collection had delayed most recently left a full device queue, ns.
     blocked_until: u64,
     /// By busy unit: the read for which an operation was last reserved there, and that operation.
     pub last_read: Vec<(u64, Option<OpId>)>,
@@ -126,8 +126,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.submit_write(at, wanted, command, tag, &[])
     }
 
-    /// Prepare the look-up of a command at this offset that is submitted soon, if one is: its place in the map is brought
-    /// into the caches. Only the speed of the simulation depends on it.
+    /// Prefetch the map entry for a command at this offset that may be submitted soon. Only the speed of the simulation
+    /// depends on this.
     #[inline]
     pub fn prepare(&self, offset: u64) {
         self.map.prefetch(self.shape.layout.lpn_of(offset));
@@ -192,8 +192,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Some((arrived.len() as u32, SimTime(*arrived.first()?)))
     }
 
-    /// Whether the device queue was full after `wanted`, so that a command could not enter, and
-    /// held a command that a collection had delayed by then.
+    /// Whether a command that the host wanted to submit at `wanted` could not enter, because the device queue was full
+    /// and held a command that a collection had delayed.
     #[cold]
     fn keeps_out(&self, wanted: u64) -> bool {
         let h = &self.state.host;
@@ -203,13 +203,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 || self.collections_hold_up_commands())
     }
 
-    /// Whether a collection has delayed an operation that still waits and that a command waits for.
+    /// Whether a command waits for an operation that is still queued and that a collection has delayed.
     fn collections_hold_up_commands(&self) -> bool {
         let s = &self.state;
         if self.fixed.collects_instantly {
             return false;
         }
-        // Commands that wait for data to leave the buffer wait for programs.
+        // A command that waits for data to leave the buffer waits for programs.
         let leaves = !self.fixed.acknowledge_held || !s.host.room.is_empty() || !s.host.flushes.is_empty();
         if leaves && (s.write.stalled.any() || s.parity.stripes.waiting > 0) {
             return true;
@@ -271,9 +271,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         bytes > 0 && offset.checked_add(u64::from(bytes)).is_some_and(|end| end <= self.shape.host_bytes())
     }
 
-    /// Send `bytes` of read data to the host from now on. Returns when they have arrived. The
-    /// request's ledger is charged only if these are its last data. Where the data of a read are
-    /// sent whole, all of them are sent with the last, and nothing before.
+    /// Send `bytes` of read data to the host from now on. Returns when they will have arrived. The request's ledger is
+    /// charged only if these are its last data. With `host.transfer = "whole"`, all data are sent together with the
+    /// last part.
     #[inline]
     pub(in crate::device) fn send_up(&mut self, id: u32, bytes: u64, last: bool) -> u64 {
         let s = &mut self.state;

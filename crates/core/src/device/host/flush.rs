@@ -6,9 +6,9 @@ use crate::observer::Observer;
 use tailcut_units::{Cause, Status};
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Begin a FLUSH: all data acknowledged before must survive a power cut. A write with forced unit
-    /// access ends like a FLUSH after it, since the buffer is written in the order of its policy: so
-    /// Linux does for drives without forced unit access.
+    /// Begin a FLUSH: all data acknowledged before must survive a power cut. A write with forced unit access (FUA) ends
+    /// like a write followed by a FLUSH, because the buffer is written in the order of its policy. Linux does the same
+    /// for drives without FUA.
     pub(in crate::device) fn begin_flush(&mut self, id: u32) {
         let s = &mut self.state;
         if !self.fixed.acknowledge_held

@@ -54,7 +54,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.host.scratch = ops;
     }
 
-    /// Find bytes `from..to` of one logical unit for a read. Returns how many of them memory has.
+    /// Find bytes `from..to` of one logical unit for a read. Returns how many of them are in memory.
     #[inline]
     fn read_unit(&mut self, id: u32, lpn: Lpn, from: u64, to: u64) -> u64 {
         if self.fixed.may_fail && self.is_out_of_reach(lpn, from, to) {
@@ -168,8 +168,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.fixed.names_blocks { self.shape.layout.lane_of(extent).1 } else { NONE }
     }
 
-    /// Reserve a read. Its extent is not erased before the read is sensed; if reads can fail, not
-    /// before its data are decoded or given up.
+    /// Reserve a read. It keeps its extent from being erased until it is sensed or, if reads can fail, until its data
+    /// are decoded or given up.
     #[inline]
     pub(in crate::device) fn order_read(&mut self, read: FlashCommand) -> OpId {
         let extent = read.extent;

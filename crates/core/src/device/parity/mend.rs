@@ -1,5 +1,5 @@
-//! Mending: a unit that a collection could not read is computed from the rest of its stripe, and
-//! moved like the others.
+//! Mending: a unit that a collection could not read is computed from the rest of its stripe, and then moved like the
+//! others.
 
 use crate::address::Ppa;
 use crate::device::drive::Device;
@@ -17,7 +17,7 @@ pub(in crate::device) struct Mend {
     /// The lane whose collection needs the unit.
     pub lane: u32,
     ppa: Ppa,
-    /// Number of members of the stripe still to arrive.
+    /// Number of members of the stripe whose reads have not ended.
     left: u32,
     /// Whether one of them could not be read.
     failed: bool,
@@ -90,7 +90,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let unit = self.map.owner(ppa);
             let job = self.job_of(self.shape.striped().stripe_of(unit));
             if failed && self.computing(job, unit, ppa).is_some() {
-                // What could not be read has moved since.
+                // The member that could not be read has moved meanwhile, so try again.
                 return self.begin_mend(ppa);
             }
             if failed {

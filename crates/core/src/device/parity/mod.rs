@@ -1,4 +1,4 @@
-//! Uses of parity: units that are rebuilt, planes that fail, stripes that move.
+//! Uses of parity: reconstruction of units, lost units that are rewritten, and stripes that move for wear levelling.
 
 pub(super) mod mend;
 pub(super) mod rebuild;

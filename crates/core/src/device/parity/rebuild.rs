@@ -1,5 +1,5 @@
-//! Reconstruction: a read behind a collection is replaced by computing its unit from the rest of
-//! the stripe.
+//! Reconstruction: instead of a read that would wait for a collection, the unit is computed from the rest of its
+//! stripe.
 
 use crate::address::{BusyUnit, Extent, Lpn, Ppa};
 use crate::containers::NONE;
@@ -19,46 +19,47 @@ use tailcut_units::{Cause, Ledger, Occupant, Occupants, Span, Status};
 pub(in crate::device) struct Rebuild {
     /// The host read.
     pub request: u32,
-    /// Number of members of the stripe still to arrive.
+    /// Number of members of the stripe whose reads have not ended.
     pub left: u32,
-    /// Payload for the host.
+    /// Number of bytes for the host.
     pub bytes: u32,
     /// The address at which the request looked the unit up.
     pub ppa: Ppa,
     /// Whether a member of the stripe could not be read.
     pub failed: bool,
-    /// The ledger of the member that arrived last, from the request's look-up on.
+    /// The ledger of the member that arrived last, counted from the request's look-up.
     pub ledger: Ledger,
 }
 
-/// How long a collection keeps a busy unit from host reads. Times in ns, by prediction; all zero if
-/// no collection does.
+/// How long a collection blocks a busy unit for host reads. Times are predictions in ns; all are zero if no collection
+/// blocks the unit.
 #[derive(Clone, Copy, Default)]
 pub(in crate::device) struct Blocked {
     /// Time until the unit is free.
     pub left: u64,
     /// Time until the unit is free, as predicted when the collection began.
     pub as_begun: u64,
-    /// Whether the collection reads no further page.
+    /// Whether the collection has no further page to read.
     pub last_step: bool,
-    /// Time until the operation under way in the unit ends.
+    /// Time until the end of the operation under way in the unit.
     pub step: u64,
 }
 
 impl Blocked {
-    /// For a unit on a failed plane.
+    /// The value for a unit on a dead plane.
     const FOR_EVER: Blocked =
         Blocked { left: u64::MAX, as_begun: u64::MAX, last_step: false, step: u64::MAX };
 }
 
-/// Where the controller gets a member of a stripe to rebuild another.
+/// The source of a member of a stripe, for the reconstruction of another member.
 #[derive(Clone, Copy)]
 pub(in crate::device) enum Source {
     /// The member has no data: never written, or trimmed.
     Nowhere,
     /// On flash, at this address.
     Flash(Ppa),
-    /// At this address, where it cannot be read; a collection has read it.
+    /// In the controller, where a collection has read it. The address, at which it cannot be read any more, identifies
+    /// it.
     Moving(Ppa),
     /// In the controller's memory, on its way to flash.
     Memory,
@@ -71,10 +72,10 @@ impl Rebuild {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Replace operations of a host read that are behind a collection by reconstructions, at most
-    /// one for each stripe, if the policy says so. The operations in `ops` are not queued yet.
-    /// Returns the number of parts of the request: its own operations and its reconstructions. The
-    /// reads for reconstructions are at the end of `ops`, behind the request's own.
+    /// Replace operations of a host read that a collection blocks by reconstructions, at most one for each stripe, if
+    /// the policy decides so. The operations in `ops` are not queued yet. Returns the number of parts of the request:
+    /// its own operations and its reconstructions. The reads for reconstructions are at the end of `ops`, after the
+    /// request's own.
     pub(in crate::device) fn rebuild_blocked(&mut self, id: u32, ops: &mut Vec<OpId>) -> u32 {
         let mut own = ops.len();
         let mut rebuilt = 0;
@@ -101,7 +102,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         own as u32 + rebuilt
     }
 
-    /// Whether no other of the request's operations on the same stripe is blocked longer.
+    /// Whether this is the operation that is blocked longest, among the request's operations on the same stripe.
     fn is_longest(&self, op: OpId, own: &[OpId]) -> bool {
         let Some(stripes) = &self.shape.stripes else { return false };
         let stripe = |op: OpId| stripes.stripe_of(self.map.owner(self.flash.op(op).cmd.ppa));
@@ -110,8 +111,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         own.iter().all(|&o| o == op || stripe(o) != its || left(o) <= longest)
     }
 
-    /// Where a member of a stripe is: of the stripe before its flush, or (`rewritten`) as its job
-    /// writes it.
+    /// The source of a member of a stripe, in the state before its flush or (`rewritten`) in the state that its job
+    /// writes.
     pub(in crate::device) fn source(&self, job: u32, rewritten: bool, unit: Lpn) -> Source {
         if rewritten && let Some(i) = self.member_of(job, unit) {
             let member = &self.state.parity.stripes.members[i];
@@ -124,8 +125,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Whether the unit at this address is covered by the stripe before its flush (false), or by
-    /// the stripe as its job writes it (true). `None` if the unit was trimmed or overwritten since.
+    /// Which state of the stripe covers the unit at this address: the one before its flush (false), or the one that its
+    /// job writes (true). `None` if the unit has been trimmed or overwritten since.
     pub(in crate::device) fn covering(&self, job: u32, unit: Lpn, ppa: Ppa) -> Option<bool> {
         if self.copy_beside(job, unit) == Some(ppa) {
             return Some(false);
@@ -249,13 +250,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Some(rid)
     }
 
-    /// Command, sense and transfer of one unit, undisturbed, ns.
+    /// Time of command, sense and transfer of one unit on an idle drive, ns.
     fn unit_read_ns(&self) -> u64 {
         let t = self.flash.timing();
         t.command_ns + t.read_ns(0) + t.transfer_codewords_ns(self.shape.codewords_per_unit)
     }
 
-    /// Give up a read that is not submitted, as if it had never been reserved.
+    /// Cancel a reserved read that was not submitted, as if it had never been reserved.
     pub(in crate::device) fn abandon_read(&mut self, op: OpId) {
         self.flash.cancel(op);
         let extent = self.state.read_leaves(&self.shape.layout, op);
@@ -290,8 +291,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.host.scratch = ops;
     }
 
-    /// Submit the reads of a reconstruction that replaces a read. They carry what that read has spent; if
-    /// there are none, the reconstruction carries it.
+    /// Submit the reads of a reconstruction that replaces a read. The time that the replaced read has spent goes into
+    /// their ledgers or, if there are no reads, into the ledger of the reconstruction.
     #[inline]
     pub(in crate::device) fn submit_instead(&mut self, rid: u32, ops: &mut Vec<OpId>, spent: &Ledger) {
         if ops.is_empty() {
@@ -359,13 +360,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// How long a host read is kept from its unit: for ever if the plane has failed.
+    /// How long a host read is blocked: without end if the plane is dead.
     fn left_for(&self, op: OpId) -> Blocked {
         let cmd = &self.flash.op(op).cmd;
         if self.is_lost(cmd.ppa) { Blocked::FOR_EVER } else { self.unit_left(cmd.unit, cmd.planes) }
     }
 
-    /// How long a collection keeps host reads from these planes of a unit, a mask.
+    /// How long a collection blocks some planes (a mask) of a unit for host reads.
     pub(in crate::device) fn unit_left(&self, unit: BusyUnit, planes: u32) -> Blocked {
         let s = &self.state;
         if !self.flash.is_closed(unit) {
@@ -376,8 +377,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         closes.map(|lane| self.collection_left(lane)).max_by_key(|b| b.left).unwrap_or_default()
     }
 
-    /// The remaining time of a collection's operation in a unit's array, or the time until a read
-    /// has interrupted the operation.
+    /// The remaining time of a collection's operation in the array of a unit, or the time that a read needs to
+    /// interrupt it.
     fn collection_op_left(&self, unit: BusyUnit, planes: u32) -> Blocked {
         let Some((holder, Span(left))) = self.flash.in_array(unit, planes) else { return Blocked::default() };
         let cmd = &self.flash.op(holder).cmd;
@@ -401,7 +402,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let left = if step > 0 { step } else { t.command_ns + t.erase_ns };
             return Blocked { left, as_begun, last_step: true, step };
         }
-        // The page under way still counts as valid: subtract the part of it that is done.
+        // The page being moved still counts as valid, so subtract the part of its move that is done.
         let page = self.move_ns();
         let pages = s.extents.valid(victim);
         let (mut done, mut last_step) = (0, all_read);
@@ -414,7 +415,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Blocked { left, as_begun, last_step, step }
     }
 
-    /// How long a collection takes to move a page if nothing disturbs it, ns.
+    /// Time in which a collection moves a page if nothing disturbs it, ns.
     fn move_ns(&self) -> u64 {
         let t = self.flash.timing();
         let data = match self.shape.copy {
@@ -424,7 +425,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         2 * (t.command_ns + data) + t.read_ns(0) + t.program_ns(0)
     }
 
-    /// How long a collection takes that begins now, if nothing disturbs it, ns.
+    /// Duration of a collection of this victim that begins now, if nothing disturbs it, ns.
     pub(in crate::device) fn collection_ns(&self, victim: u32) -> u64 {
         let t = self.flash.timing();
         u64::from(self.state.extents.valid(victim)) * self.move_ns() + t.command_ns + t.erase_ns

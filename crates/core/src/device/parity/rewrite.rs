@@ -1,10 +1,10 @@
-//! Lost units of stripes are written again elsewhere: those on dead planes, and those that a read has
-//! failed on.
+//! The rewriting of lost units of stripes: units on dead planes, and units on which a read has failed. They are
+//! computed from the rest of their stripe and written to live planes.
 //!
-//! A lost unit is computed from the rest of its stripe when it is read, regardless of the read path
-//! policy. Flushes write what belongs to a dead plane to planes of other groups, to a different one
-//! from stripe to stripe. Lost units are rewritten by flushes of their stripes, a few at a time and
-//! beside the write buffer, at most as fast as `faults.rebuild_rate` says.
+//! Until it is rewritten, a lost unit is computed from the rest of its stripe whenever it is read, under every read
+//! path policy. Flushes write units that belong to a dead plane to planes of other groups; the choice differs from
+//! stripe to stripe. Lost units are rewritten by flushes of their stripes. Only a few stripes are rewritten at a time,
+//! in slots beside the write buffer, and at most at the rate `faults.rebuild_rate`.
 
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
@@ -21,11 +21,11 @@ pub(in crate::device) const MOST_REWRITTEN: u32 = 8;
 /// The progress of rewriting.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::device) struct Rewriting {
-    /// The dead lane whose units are looked for, and the unit of the lane at which the search for the
-    /// next lost unit continues. The lane is `NONE` once the search has found no unit on any dead plane.
+    /// The dead lane that is being searched for lost units, and the unit at which the search continues. The lane is
+    /// `NONE` after a search that has found no unit on any dead plane.
     lane: u32,
     cursor: u32,
-    /// The next of the unreadable units to look at.
+    /// The address at which the search among the unreadable units continues.
     unreadable: Ppa,
     /// Number of stripes being rewritten.
     pub under_way: u32,
@@ -34,7 +34,7 @@ pub(in crate::device) struct Rewriting {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Number of units that were last read without success or lie on dead planes.
+    /// Number of lost units: their last read has failed, or they are on dead planes.
     pub fn lost_units(&self) -> u64 {
         let dead = self.dead_units().count() as u64;
         let unreadable = self.state.faults.unreadable.iter();
@@ -53,8 +53,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.faults.unreadable.contains(ppa) || self.is_dead_at(ppa)
     }
 
-    /// The lane to which a stripe's unit for `lane` is written: `lane` itself unless it is dead. The
-    /// choice for a stripe stays the same while the lane chosen lives.
+    /// The lane to which the stripe's unit for `lane` is written: `lane` itself, or a substitute if it is dead. A
+    /// stripe keeps its substitute as long as that lane is alive.
     #[inline]
     pub(in crate::device) fn substitute_for(&self, lane: u32, stripe: u32) -> u32 {
         if self.is_dead(lane) { self.live_substitute(lane, stripe) } else { lane }
@@ -67,10 +67,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.substitute_at(&others, lane, (stripe / stripes.groups) as usize).unwrap_or(lane)
     }
 
-    /// The lane that replaces a dead one for the stripes of a turn: a live one of these lanes of other
-    /// groups. The lanes of a group have candidates of their own, one in as many as the group has lanes:
-    /// two members of a stripe on one lane would be lost together. If a lane has no live candidate left,
-    /// any live lane replaces it.
+    /// The substitute of a dead lane for stripe number `turn` of its group: a live lane of `others`, the lanes of other
+    /// groups. Each lane of a group has its own candidates among them (every `width`-th lane), because two members of a
+    /// stripe on one lane would be lost together. If a lane has no live candidate, any live lane replaces it.
     pub(in crate::device) fn substitute_at(&self, others: &[u32], lane: u32, turn: usize) -> Option<u32> {
         let stripes = self.shape.striped();
         let first = turn + stripes.offset_of_lane(lane) as usize;
@@ -85,7 +84,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if !self.state.faults.some_lost || self.shape.stripes.is_none() || self.is_read_only() {
             return;
         }
-        // Stripes that were moving when a plane died may still hold slots beside the buffer.
+        // Stripes that were being moved when a plane died may still hold slots beside the buffer.
         while self.state.parity.rewriting.under_way < most
             && self.state.write.buffer.room_aside() > 0
             && !self.state.parity.stripes.jobs.is_exhausted()
@@ -100,7 +99,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// When rewriting may go on, if it waits for that.
+    /// When rewriting may continue, if the rate limit holds it back.
     pub(in crate::device) fn rewriting_resumes(&self) -> Option<u64> {
         let next = self.state.parity.rewriting.next;
         (self.state.faults.some_lost && next > self.state.now).then_some(next)
@@ -111,14 +110,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.next_broken().or_else(|| self.next_unreadable()).or_else(|| self.next_on_dead_lane())
     }
 
-    /// The parity of the next stripe that has lost a unit and is not being flushed.
+    /// The parity of the next stripe with invalid parity that is not being flushed.
     fn next_broken(&self) -> Option<(Lpn, u32)> {
         let free = |&&stripe: &&u32| self.job_of(stripe) == NONE;
         let stripe = *self.state.faults.broken.iter().find(free)?;
         Some((self.shape.striped().parity(stripe), stripe))
     }
 
-    /// The next unit that a read has failed on and whose stripe is not being flushed.
+    /// The next unit on which a read has failed and whose stripe is not being flushed.
     fn next_unreadable(&mut self) -> Option<(Lpn, u32)> {
         let first = self.state.parity.rewriting.unreadable;
         let unreadable = &self.state.faults.unreadable;
@@ -180,8 +179,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         None
     }
 
-    /// Number of units from this address on to the next that may be a valid one on a dead plane, at most
-    /// to the end of the extent. 0 within a row.
+    /// Number of units that the search can skip from this address: up to the next unit that may be valid and on a dead
+    /// plane, at most to the end of the extent. 0 within a row.
     fn live_units_from(&self, lane: u32, ppa: Ppa) -> u32 {
         let layout = &self.shape.layout;
         let (extent, offset) = layout.extent_of(ppa);
@@ -197,7 +196,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let part = layout.part_of(offset / layout.units_per_row);
         let dead = &self.state.faults.dead_parts;
-        // The parts in the order of the rows from here on.
+        // Dead parts in the order of the rows from here.
         let later = dead.range((lane, part)..(lane, layout.parts)).map(|&(_, dead)| dead - part);
         let next = dead.range((lane, 0)..(lane, part)).map(|&(_, dead)| dead + layout.parts - part);
         let in_use = |rows: &u32| !self.state.extents.is_hole(layout, extent, (part + rows) % layout.parts);
@@ -205,7 +204,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         rows.map_or(left, |rows| left.min(rows * layout.units_per_row))
     }
 
-    /// Look for units on dead planes again: planes have died, or a unit has come to lie on one.
+    /// Restart the search for units on dead planes, because planes have died or a unit has been placed on one.
     #[cold]
     pub(in crate::device) fn look_on_dead_planes(&mut self) {
         let r = &mut self.state.parity.rewriting;
@@ -214,7 +213,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Note that the members of a job are about to commit: some may lie on planes that have died since.
+    /// Restart the search if members of a job that is about to commit are on planes that have died since they were
+    /// programmed.
     #[cold]
     pub(in crate::device) fn note_dead_members(&mut self, job: u32) {
         if self.state.parity.rewriting.lane == NONE {
@@ -225,7 +225,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Audit: check that no unit on a dead plane is overlooked.
+    /// Audit: check that the search has missed no unit on a dead plane.
     pub(in crate::device) fn audit_rewriting(&self) -> Result<(), String> {
         if self.state.parity.rewriting.lane == NONE {
             let stripe_of = |ppa| self.shape.striped().stripe_of(self.map.owner(ppa));
@@ -235,12 +235,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(())
     }
 
-    /// Flush a stripe such that this unit of it is rewritten.
+    /// Flush a stripe in such a way that this unit of it is rewritten.
     fn rewrite(&mut self, unit: Lpn, stripe: u32) {
         let stripes = self.shape.striped();
         let parity = stripes.parity(stripe);
         let on_flash = |&u: &Lpn| matches!(self.map.lookup(u), Place::Flash(_));
-        // Parity is written with any unit, and the flush includes dirty units.
+        // The flush writes all dirty units and the parity in any case, so a further unit is needed only in some cases.
         let with = match (unit == parity, self.map.lookup(parity)) {
             (true, Place::Buffer(_)) => None,
             (true, _) => stripes.members(stripe).find(|u| *u != parity && on_flash(u)),
@@ -254,7 +254,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.parity.stripes.jobs[job].rewrites = true;
     }
 
-    /// Set the timer of faults: to the next death of planes, or to when rewriting goes on.
+    /// Set the fault timer: to the next death of planes, or to the time at which rewriting may continue, whichever is
+    /// earlier.
     pub(in crate::device) fn set_fault_timer(&mut self) {
         let at = [self.next_death(), self.rewriting_resumes()].into_iter().flatten().min();
         self.state.faults.due_at = at.unwrap_or(UNSET);

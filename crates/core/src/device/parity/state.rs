@@ -25,11 +25,11 @@ pub(in crate::device) struct Parity {
     pub programs: Programs,
     /// Reconstructions under way.
     pub rebuilds: Slab<Rebuild>,
-    /// Where reads can fail: the extents of the units that reconstructions compute, by reconstruction.
+    /// If reads can fail: by reconstruction, the extent of the unit that it computes.
     pub targets: Readers,
-    /// Units that collections could not read and that are computed.
+    /// Units that collections could not read and that are being computed.
     pub mends: Slab<Mend>,
-    /// Reconstructions being computed, with the times at which they are done.
+    /// Reconstructions being computed, with the times at which they end.
     pub rebuilt: Ring,
     /// Lost units that are rewritten.
     pub rewriting: Rewriting,

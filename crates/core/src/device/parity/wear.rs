@@ -1,4 +1,4 @@
-//! Wear levelling: programs by lane, and the stripes that move to lanes with fewer programs.
+//! Wear levelling over lanes: it counts programs by lane, and moves stripes to lanes with fewer programs.
 
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
@@ -14,11 +14,11 @@ use crate::observer::Observer;
 use crate::policy::wear::{WearVerdict, WearView};
 use serde::{Deserialize, Serialize};
 
-/// Stripes whose units may be held aside at once while they move. Moves are rare compared with
-/// writes, so a few suffice, and a stripe that finds no room is tried again at a later flush.
+/// Largest number of stripes that move at once, with their units in slots beside the buffer. Moves are rare compared
+/// with writes, so a few suffice; a stripe that finds no room is tried again at a later flush.
 const MOVES: u32 = 4;
 
-/// Rows programmed since the drive was made, without those of its ageing.
+/// Rows programmed since the drive was made; those of its ageing are not counted.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::device) struct Programs {
     lanes: Vec<u64>,
@@ -30,7 +30,7 @@ impl Programs {
         Programs { lanes: vec![0; lanes as usize], groups: vec![0; stripes.map_or(0, |s| s.groups) as usize] }
     }
 
-    /// Slots held aside for moves, and for units of a failed plane.
+    /// Number of slots beside the buffer, for moves and for units of dead planes.
     pub fn aside(stripes: Option<&Stripes>, levels: bool) -> u32 {
         let moves = |s: &Stripes| if levels { MOVES * (s.width - 1) } else { 0 };
         stripes.map_or(0, |s| moves(s).max(MOST_REWRITTEN))
@@ -56,7 +56,7 @@ struct Flushed {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Rows programmed by lane since the drive was made, without those of its ageing.
+    /// Rows programmed by lane since the drive was made; those of its ageing are not counted.
     pub fn programs_by_lane(&self) -> &[u64] {
         self.state.parity.programs.lanes()
     }
@@ -66,7 +66,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.fixed.moves_stripes
     }
 
-    /// Whether extents are emptied for the erases of their blocks.
+    /// Whether extents are emptied to level the erases of their blocks.
     pub fn levels_erases(&self) -> bool {
         self.fixed.erase_gap.is_some()
     }
@@ -85,10 +85,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Decide whether a stripe that is about to be flushed moves. Returns whether it does, and the
     /// group that it leaves, or `NONE`.
     ///
-    /// Collections do not prevent a move: on a busy drive with rotating collection one lane of each
-    /// group nearly always collects. The flush waits for a collection (or rebuilds what is behind
-    /// it) like any other flush.
-    /// rebuilds) like any flush.
+    /// Collections do not prevent a move: on a busy drive with rotating collection one lane of each group nearly always
+    /// collects. The flush waits for a collection, or computes the units that the collection blocks, like any other
+    /// flush.
     pub(in crate::device) fn move_stripe(&mut self, entry: u32) -> (bool, u32) {
         let stripe = self.state.parity.stripes.dirty.entry(entry).stripe;
         let stripes = self.shape.striped();
@@ -133,7 +132,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let stripes = self.shape.striped();
         let programs = self.state.parity.programs.lanes();
         let members = stripes.members(it.stripe).enumerate();
-        // Parity is last, behind the positions of the data.
+        // Parity is last, after the positions of the data.
         let written = it.dirty | 1 << (stripes.width - 1);
         members
             .filter(|&(position, _)| written >> position & 1 != 0)
@@ -159,9 +158,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         all.min_by_key(|&(_, sum)| sum).expect("a stripe has members")
     }
 
-    /// Add the clean units of a stripe that moves to its job, behind its `members` members. Each
-    /// takes a slot aside, which is filled like a slot that is held in part. Returns the new number
-    /// of members.
+    /// Add the clean units of a moving stripe to its job, after its `members` members. Each takes a slot beside the
+    /// buffer, which is filled like a slot that is written in part. Returns the new number of members.
     pub(in crate::device) fn join_clean_units(
         &mut self,
         entry: u32,

@@ -1,4 +1,4 @@
-//! Host writes into the buffer, and which copy of a unit is valid.
+//! Puts host writes into the buffer, and keeps track of the valid copy of each unit.
 
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
@@ -23,7 +23,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.wait_for(id, queue);
             self.make_room();
         }
-        // Data that have left for this write may have made room in a queue.
+        // Data that were flushed for this write may have made room in a queue.
         self.admit_queued(None);
     }
 
@@ -45,7 +45,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.state.host.requests[id].next_lpn = lpn + 1;
         }
         if self.fixed.acknowledge_held && command.fua {
-            // Its FLUSH may make room for writes that wait, which must not happen while they are admitted.
+            // Deferred, because its FLUSH may make room for waiting writes, which must not happen while these are being
+            // admitted.
             self.observe_request(id, RequestStep::Forced);
             let s = &mut self.state;
             if s.host.forced.is_empty() {
@@ -94,7 +95,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut below = Ppa::NONE;
         let old_ppa = match place {
             Place::Flash(ppa) => {
-                // The copy goes stale when its successor is programmed.
+                // The copy will become stale when its successor is programmed.
                 self.map.prefetch_valid(ppa);
                 ppa
             }
@@ -103,8 +104,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 Ppa::NONE
             }
             Place::Buffer(held) => {
-                // The older slot is in flight and will be complete. The new slot copies what it
-                // lacks from the older one in memory.
+                // The older slot is in flight and will be complete. The new slot copies the missing bytes from it in
+                // memory.
                 mask = full;
                 let (replaced, lacking) = self.supersede(lpn, held.slot());
                 below = lacking;
@@ -138,7 +139,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.validate_in(extent, lpn, ppa);
     }
 
-    /// Like `validate`, if the extent of the address is known.
+    /// Like `validate`, for a caller that knows the extent of the address.
     #[inline]
     pub(in crate::device) fn validate_in(&mut self, extent: u32, lpn: Lpn, ppa: Ppa) {
         self.map.set_owner(ppa, lpn);

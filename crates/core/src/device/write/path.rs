@@ -1,5 +1,4 @@
-//! How the contents of the write buffer reach flash: as rows of any data, or as stripes with
-//! parity.
+//! The way from the write buffer to flash: rows of any data, or stripes with parity.
 
 use crate::address::{Lpn, Ppa};
 use crate::device::drive::Device;
@@ -38,8 +37,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Handle a unit that is written again while its older slot is in flight. Returns the copy on
-    /// flash that the newer slot replaces, and the copy that has what both slots lack.
+    /// Handle a unit that is written again while its older slot is in flight. Returns the copy on flash that the newer
+    /// slot replaces, and the copy that has the bytes that both slots lack.
     #[inline]
     pub(in crate::device) fn supersede(&mut self, lpn: Lpn, older: u32) -> (Ppa, Ppa) {
         match self.fixed.write_path {
@@ -49,12 +48,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 let copy = std::mem::replace(&mut older.old_ppa, Ppa::NONE);
                 (copy, copy)
             }
-            // The copy that the newer slot replaces is still to be programmed.
+            // The newer slot replaces a copy that has not been programmed yet.
             WritePath::Stripes => (Ppa::NONE, self.flash_copy(lpn).unwrap_or(Ppa::NONE)),
         }
     }
 
-    /// The copy on flash that has what a slot of this unit lacks, or `NONE`.
+    /// The copy on flash with the bytes that a slot of this unit lacks, or `NONE`.
     #[inline]
     pub(in crate::device) fn copy_below(&self, lpn: Lpn, slot: u32) -> Ppa {
         let held = self.state.write.buffer.slot(slot);
@@ -64,7 +63,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Flush what the flush policy names. Returns false if nothing of that may leave.
+    /// Flush the data that the flush policy has chosen. Returns false if none of them can leave now.
     #[inline]
     pub(in crate::device) fn flush_named(&mut self, verdict: FlushVerdict, list: DirtyList) -> bool {
         match self.fixed.write_path {
@@ -76,7 +75,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Flush the data that have been dirty longest, if any are dirty and may leave.
+    /// Flush the data that have been dirty longest, if any dirty data can leave.
     pub(in crate::device) fn flush_oldest(&mut self) {
         let Some(list) = self.state.write.buffer.oldest_list() else { return };
         match self.fixed.write_path {
@@ -89,7 +88,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Flush all data that are dirty and may leave.
+    /// Flush all dirty data that can leave.
     pub(in crate::device) fn flush_all(&mut self) {
         match self.fixed.write_path {
             WritePath::Rows => {
@@ -137,7 +136,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.data_trimmed(lpn);
     }
 
-    /// Resume what waited for free extents of a lane, after some have appeared.
+    /// Resume writes that waited for free extents of a lane, after some have become free.
     pub(in crate::device) fn resume_stalled(&mut self, lane: u32) {
         match self.fixed.write_path {
             WritePath::Rows => self.resume_stalled_write_units(lane),

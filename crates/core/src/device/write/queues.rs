@@ -1,9 +1,8 @@
-//! Limits on the data that wait in the write buffer for each die or lane, and the writes that wait
-//! for them.
+//! Limits on the dirty data of each die or lane in the write buffer, and the writes that wait because of them.
 //!
-//! There is one queue for each die or lane, as `policy.buffer` says, or none. Its length is the
-//! number of dirty mapping units of that die or lane: those that are not yet on their way. A write
-//! whose next unit is for a full queue waits for that queue; writes for other queues pass it.
+//! There is one queue for each die or lane, as `policy.buffer` says, or none. Its length is the number of dirty mapping
+//! units of that die or lane; units in flight are not counted. A write whose next unit is for a full queue waits for
+//! that queue; writes for other queues pass it.
 
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
@@ -115,7 +114,7 @@ impl WriteQueues {
         self.waiting.iter().map(List::head).filter(|&id| id != NONE)
     }
 
-    /// Audit: check the lists. `leaves`: data are on their way to flash. Returns the commands that wait.
+    /// Audit: check the lists. `leaves`: data are in flight. Returns the waiting commands.
     pub fn audit(&self, leaves: bool) -> Result<Vec<u32>, String> {
         let mut all = Vec::new();
         for (queue, list) in self.waiting.iter().enumerate() {
@@ -196,8 +195,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.note_oldest_write();
     }
 
-    /// The queue that keeps command `id` from a unit of a pool with this list: it is full, or older commands
-    /// wait for it.
+    /// The queue that keeps command `id` from writing a unit of this list's pool, because the queue is full or older
+    /// commands wait for it.
     #[inline]
     pub(in crate::device) fn queue_closed_to(&self, list: DirtyList, id: u32) -> Option<u32> {
         let q = &self.state.write.queues;
@@ -254,7 +253,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Tell the flash since when a write waits for the buffer: suspension may depend on it.
+    /// Tell the flash since when the oldest write has waited for the buffer. Suspension may depend on it.
     pub(in crate::device) fn note_oldest_write(&mut self) {
         let s = &self.state;
         if !self.flash.interrupts(Occupant::Erase) {

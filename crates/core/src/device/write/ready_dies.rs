@@ -1,4 +1,5 @@
-//! The dies whose data in the write buffer fill a group, in the order in which they came to do so.
+//! The dies whose data in the write buffer fill a group (one write unit for each lane), in the order in which the
+//! groups became complete.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -11,7 +12,7 @@ pub(in crate::device) struct ReadyDies {
 }
 
 impl ReadyDies {
-    /// No die of so many.
+    /// Create the table for `dies` dies, of which none is ready.
     pub fn new(dies: u32) -> ReadyDies {
         ReadyDies { queue: VecDeque::with_capacity(dies as usize), queued: vec![false; dies as usize] }
     }

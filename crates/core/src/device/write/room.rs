@@ -1,4 +1,4 @@
-//! Writes that wait for room in the buffer, and what their waits are charged to.
+//! Writes that wait for room in the buffer, and the causes to which their waits are charged.
 
 use crate::containers::NONE;
 use crate::device::drive::Device;
@@ -27,8 +27,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Charge the wait of a write that ends because slots were dropped, or because the drive has become
-    /// read-only: until now it waited for the flush ahead.
+    /// Charge the wait of a write up to now to the flush of earlier data. The wait ends because slots were dropped, or
+    /// because the drive has become read-only.
     pub(in crate::device) fn charge_flush_ahead(&mut self, id: u32) {
         let now = self.state.now;
         let r = &mut self.state.host.requests[id];
@@ -46,8 +46,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Charge a request for its wait for buffer room up to now, split by what the write unit that
-    /// made room went through.
+    /// Charge a request for its wait for buffer room up to now. The wait is split by the causes of the write unit that
+    /// made room.
     pub(in crate::device) fn charge_room(&mut self, id: u32, op: OpId, write_unit: u32) {
         self.observe_request(id, RequestStep::Room(op.number()));
         let s = &mut self.state;
@@ -69,9 +69,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 }
 
-/// Charge `part` of a wait of `whole` nanoseconds for a free block. The time in which the die that
-/// was to free the block was busy is charged to what that die did; the rest is charged to free
-/// space.
+/// Charge `part` of a wait of `whole` ns for a free block. Time in which the die that had to free the block was busy is
+/// charged to the work of that die, and the rest to free space.
 pub(in crate::device) fn charge_stall(to: &mut Ledger, die: &Ledger, part: u64, whole: u64) {
     if part == 0 {
         return;

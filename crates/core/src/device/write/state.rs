@@ -12,13 +12,13 @@ use crate::policy::buffer::QueueLimit;
 use crate::policy::placement::LaneLoad;
 use serde::{Deserialize, Serialize};
 
-/// Where the data of a mapping unit that a write unit carries come from. The kind of write unit decides which, so
-/// that its handler asks for the one kind that there can be.
+/// The source of the data of a mapping unit in a write unit. All units of a write unit have the same kind of source, so
+/// its handler asks for that kind directly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::device) enum Source {
     /// Rows of the host: this slot of the write buffer.
     Slot(u32),
-    /// Members of stripes: what this entry of `Stripes::members` says.
+    /// Members of stripes: the source in this entry of `StripeState::members`.
     Member(u32),
     /// Rows of collections: this place on flash.
     Flash(Ppa),
@@ -53,7 +53,7 @@ pub(in crate::device) struct Writes {
     pub buffer: Buffer,
     /// The writes that wait for a die or lane whose waiting data are limited.
     pub queues: WriteQueues,
-    /// Dies with a complete group, where groups of a die leave together.
+    /// Dies with a complete group, if groups of a die are flushed together.
     pub ready: ReadyDies,
     /// Write units under way, those of collections included.
     pub units: Slab<WriteUnit>,
@@ -61,9 +61,9 @@ pub(in crate::device) struct Writes {
     pub members: Vec<(Lpn, Source)>,
     /// Write units that wait for a free block.
     pub stalled: Stalled,
-    /// By lane: host programs queued or under way, and whether it was found without room.
+    /// By lane: host programs queued or under way, and whether the lane was found without room.
     pub lane_load: Vec<LaneLoad>,
-    /// By lane: write units of the host that went there.
+    /// By lane: number of host write units placed there.
     pub lane_written: Vec<u64>,
 }
 

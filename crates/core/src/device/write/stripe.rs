@@ -1,12 +1,11 @@
 //! The flush of stripes: parity is written with the data that it covers.
 //!
-//! A *job* flushes the dirty units of one stripe. It first reads what the new parity needs. Then
-//! every member that is written and the parity get a row on their own lane, or the job waits until
-//! each has one, so that no job under way ever waits for space. A member that is programmed leaves
-//! the buffer, and is read from its new address. The stripe still consists of the old copies and
-//! the old parity, which stay valid until the last program has ended. Then the stripe commits: its
-//! parity covers the new copies, and the old ones are stale. The buffer therefore holds only
-//! members that a collection keeps from flash.
+//! A *job* flushes the dirty units of one stripe, in four steps. First it reads the units that the new parity is
+//! computed from. Then it reserves a row on its own lane for every member to be written and for the parity. It waits
+//! until all have one, so that a job whose programs have begun never waits for space. Then it programs them; a
+//! programmed member leaves the buffer and is read from its new address. The old copies and the old parity stay valid
+//! until the last program has ended. At last the stripe commits: its parity covers the new copies, and the old copies
+//! become stale. So a member stays in the buffer only while a collection delays its program.
 
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
@@ -25,16 +24,17 @@ use crate::policy::flush::FlushVerdict;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Ledger, Occupant};
 
-/// What a job computes the new parity from, besides the units that it writes.
+/// The method by which a job computes the new parity. All methods use the units that the job writes; they differ in the
+/// units that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::device) enum Basis {
-    /// The old parity and the old copies of what is written.
-    Former,
-    /// The rest of the stripe.
-    Rest,
-    /// The rest of the stripe. This unit is held in part and its old copy is behind a collection,
-    /// so the old copy is rebuilt from all the others.
-    RestBut(Lpn),
+    /// Read the old parity and the old copies of the written units.
+    ReadModifyWrite,
+    /// Read the rest of the stripe.
+    ReconstructWrite,
+    /// Read the rest of the stripe and the old parity, but not the old copy of this unit. The unit is written only in
+    /// part, and its old copy is lost or blocked by a collection, so the old copy is computed from all others.
+    ReconstructAround(Lpn),
 }
 
 /// The flush of one stripe.
@@ -44,26 +44,27 @@ pub(in crate::device) struct Job {
     pub entry: u32,
     /// Number of units written; the parity is the last.
     pub members: u32,
-    /// What the new parity is computed from.
+    /// The method of computing the new parity.
     pub basis: Basis,
-    /// Number of reads for which the parity still waits.
+    /// Number of reads under way whose data the parity needs.
     pub reads: u32,
-    /// Number of programs still to end.
+    /// Number of programs that have not ended.
     pub programs: u32,
     /// Whether the job rewrites a lost unit.
     pub rewrites: bool,
     /// Whether one of the reads for the parity has failed.
     pub failed: bool,
-    /// Whether the job makes the parity of a broken stripe anew.
+    /// Whether the job recomputes the parity of a broken stripe from its data.
     pub repairs: bool,
-    /// The group that the stripe leaves with this flush, or `NONE`.
+    /// The group from which this flush moves the stripe, or `NONE`.
     pub left: u32,
-    /// When its data were complete.
+    /// When the data for the parity were complete, ns.
     pub ready: u64,
-    /// The lane that had no row for the job, the account of that lane's die when the job began to
-    /// wait, and what the die did during the wait.
+    /// The lane that had no free row for the job.
     pub lacking: u32,
+    /// The account of that lane's die at the beginning of the wait.
     pub seen: Held,
+    /// What the die did during the wait, by cause.
     pub stalled: Ledger,
     /// Latency by cause before the programs were queued.
     pub ledger: Ledger,
@@ -74,16 +75,16 @@ pub(in crate::device) struct Job {
 pub(in crate::device) struct Member {
     /// The logical unit.
     pub unit: Lpn,
-    /// Its slot; `NONE` for parity.
+    /// Its slot in the write buffer; `NONE` for parity.
     pub slot: u32,
-    /// The copy that the old parity covers; `NONE` if there is none, and for the parity itself,
-    /// whose old copy is in the stripe's entry.
+    /// The copy that the old parity covers; `NONE` if there is none. For the parity itself it is `NONE` too; its old
+    /// copy is in the stripe's entry.
     pub old_ppa: Ppa,
     /// Its new address.
     pub ppa: Ppa,
-    /// Whether it is programmed there. Its slot then belongs to the job no longer.
+    /// Whether it has been programmed there. The slot then no longer belongs to the job.
     pub done: bool,
-    /// Whether its slot lacks bytes that the old copy has or the others give, until these are read.
+    /// Whether the slot still lacks bytes, which must be read from the old copy or computed from the other members.
     pub short: bool,
 }
 
@@ -95,14 +96,16 @@ pub(in crate::device) struct StripeState {
     /// The members of each job.
     pub members: Vec<Member>,
     width: u32,
-    /// Jobs that wait for rows: their number, and by group.
+    /// Number of jobs that wait for rows.
     pub waiting: u32,
+    /// The jobs that wait for rows, by group.
     pub stalled: Vec<List>,
+    /// The links of these lists, by job.
     pub links: Vec<Link>,
 }
 
 impl StripeState {
-    /// Create the state for a buffer of `slots` slots; empty without stripes.
+    /// Create the state for a buffer of `slots` slots. It is empty on a drive without stripes.
     pub fn new(stripes: Option<&Stripes>, slots: u32, lanes: u32) -> StripeState {
         let (width, groups) = stripes.map_or((1, 0), |s| (s.width, s.groups));
         let jobs = StripeState::most_jobs(stripes, slots, lanes);
@@ -110,7 +113,7 @@ impl StripeState {
         let blank = Job {
             entry: NONE,
             members: 0,
-            basis: Basis::Former,
+            basis: Basis::ReadModifyWrite,
             reads: 0,
             programs: 0,
             rewrites: false,
@@ -134,10 +137,9 @@ impl StripeState {
         }
     }
 
-    /// Largest number of stripes flushed at once: enough to keep every plane busy with many of
-    /// them.
+    /// Largest number of stripes flushed at once: enough to keep many of them busy on every plane.
     pub fn most_jobs(stripes: Option<&Stripes>, slots: u32, lanes: u32) -> u32 {
-        // Operations are reserved for every unit of each stripe.
+        // A smaller number limits memory: operations are reserved for every unit of each stripe.
         stripes.map_or(0, |s| slots.min(64 * lanes).min((1 << 17) / s.width))
     }
 
@@ -154,8 +156,8 @@ impl StripeState {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Return the entry of a unit's stripe, of which the buffer is about to hold a unit. Open it if
-    /// there is none.
+    /// Return the entry of a unit's stripe, and open one if there is none. The buffer is about to hold a unit of the
+    /// stripe.
     #[inline]
     pub(in crate::device) fn entry_of(&mut self, unit: Lpn) -> u32 {
         let stripes = self.shape.striped();
@@ -190,7 +192,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// The index of this unit among the members of a job (`NONE`: no job).
+    /// The index of this unit among the members of a job (`NONE` means no job).
     #[inline]
     pub(in crate::device) fn member_of(&self, job: u32, unit: Lpn) -> Option<usize> {
         let s = &self.state.parity.stripes;
@@ -200,13 +202,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.members_of(job).find(|&i| s.members[i].unit == unit)
     }
 
-    /// The copy of a unit (or parity) on flash that its stripe's parity covers.
+    /// The copy on flash of a unit (or parity) that the parity of its stripe covers.
     #[inline]
     pub(in crate::device) fn flash_copy(&self, unit: Lpn) -> Option<Ppa> {
         self.copy_beside(self.job_of(self.shape.striped().stripe_of(unit)), unit)
     }
 
-    /// Like `flash_copy`, if the stripe's job is known.
+    /// Like `flash_copy`, for a caller that knows the stripe's job.
     pub(in crate::device) fn copy_beside(&self, job: u32, unit: Lpn) -> Option<Ppa> {
         let s = &self.state;
         let ppa = if self.shape.striped().is_parity(unit) {
@@ -227,8 +229,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Some(ppa).filter(|&ppa| ppa != Ppa::NONE)
     }
 
-    /// Note that a copy on flash was moved. Returns true if it is a copy that a job still needs, or
-    /// the parity of a stripe that the buffer holds.
+    /// Note that a copy on flash was moved. Returns true if a job still needs this copy, or if it is the parity of a
+    /// stripe with units in the buffer.
     #[inline]
     pub(in crate::device) fn member_moved(&mut self, unit: Lpn, old_ppa: Ppa, new: Ppa) -> bool {
         let Some(stripes) = &self.shape.stripes else { return false };
@@ -251,16 +253,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Whether a collection closes a lane to host operations.
+    /// Whether a collection has closed a lane to host operations.
     #[inline]
     pub(in crate::device) fn is_closed(&self, lane: u32) -> bool {
         self.flash.is_closed(self.shape.units_of_lane(lane).start)
     }
 
-    /// The stripe to flush next. Without `least_hindered` it is the least recently written one.
-    /// With it, the candidates are the least recently written stripes of the groups, only whole
-    /// ones if there are any; the result is the oldest candidate that no collection hinders, or the
-    /// oldest if all are hindered.
+    /// The stripe to flush next. Without `least_hindered` it is the least recently written one. With it, the candidates
+    /// are the least recently written stripe of each group; if some stripes are whole, only those. The result is the
+    /// oldest candidate that no collection delays, or the oldest of all if collections delay every candidate.
     pub(in crate::device) fn next_stripe(&self, least_hindered: bool) -> Option<u32> {
         let stripes = self.shape.stripes.as_ref()?;
         let dirty = &self.state.parity.stripes.dirty;
@@ -283,7 +284,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Some(free.map_or(entry, |(entry, _)| entry))
     }
 
-    /// Whether a lane that the flush of this stripe would program is closed by a collection.
+    /// Whether a collection has closed a lane that the flush of this stripe would program.
     fn is_hindered(&self, entry: u32, group: u32, whole: bool) -> bool {
         if self.state.gc.groups.collecting(group) == 0 {
             return false;
@@ -299,8 +300,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         })
     }
 
-    /// Flush the stripe that the flush policy names; `same`: that of the last write. Returns false if none may leave: the others
-    /// are in flight, and ask again when they are on flash.
+    /// Flush the stripe that the flush policy has chosen; `same` is the stripe of the last write. Returns false if no
+    /// stripe can be flushed now. The flush policy is then asked again when stripes that are being flushed have
+    /// committed.
     pub(in crate::device) fn flush_stripes(&mut self, verdict: FlushVerdict, same: u32) -> bool {
         let stripes = &self.state.parity.stripes;
         let entry = match verdict {
@@ -327,7 +329,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.flush_with(entry, None);
     }
 
-    /// Flush the dirty units of a stripe, and `also` a unit of it that is on flash.
+    /// Flush the dirty units of a stripe. `also`: rewrite this unit of the stripe, which is on flash.
     pub(in crate::device) fn flush_with(&mut self, entry: u32, also: Option<Lpn>) {
         let levels = self.fixed.moves_stripes && self.state.faults.life.is_empty();
         let (moves, left) = if levels { self.move_stripe(entry) } else { (false, NONE) };
@@ -381,9 +383,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Issue the reads for the new parity and for units held in part: the old copies of the units
-    /// written with the old parity, or the rest of the stripe, whichever costs less. If one unit is
-    /// behind a collection or lost, read all but that unit.
+    /// Issue the reads for the new parity and for units that are written in part. These are either the old parity with
+    /// the old copies of the written units, or the rest of the stripe, whichever costs less. If a collection blocks one
+    /// of them, or one is lost, all others are read instead.
     fn read_for_parity(&mut self, job: u32, stripe: u32) {
         if self.fixed.may_fail {
             self.lose_short_members(job);
@@ -391,8 +393,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let stripes = self.shape.striped();
         let s = &self.state;
         let range = s.parity.stripes.members_of(job);
-        // Masks by position in the stripe, parity last: written, with a copy on flash, held in
-        // part, behind a collection; lost; and moved, which parity needs and the host does not.
+        // Masks by position in the stripe, with parity last: units that are written, that have a copy on flash, that
+        // are written in part, whose copy is blocked by a collection, and whose copy is lost. `moved` are clean units
+        // that are written only because the stripe is moved or rewritten.
         let (mut written, mut on_flash, mut short, mut closed) = (0u64, 0u64, 0u64, 0u64);
         let mut lost = 0u64;
         let mut moved = 0u64;
@@ -411,7 +414,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         for (i, unit) in stripes.members(stripe).enumerate() {
             if let Some(ppa) = self.copy_beside(job, unit) {
                 on_flash |= 1 << i;
-                // The lane of the copy counts: the stripe may be moving away from it.
+                // Use the lane of the copy, not that of the stripe: the stripe may be moving to other lanes.
                 closed |= u64::from(avoid && self.is_closed(self.shape.layout.lane_at(ppa))) << i;
                 lost |= u64::from(self.is_lost(ppa) && !self.is_moving(ppa)) << i;
             }
@@ -419,7 +422,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         short &= on_flash;
         let broken = self.state.faults.broken.contains(&stripe);
         if broken {
-            // The parity on flash is that of other data.
+            // The parity on flash does not match the data.
             lost |= parity;
         }
         let whole = written | parity == (parity << 1) - 1;
@@ -427,17 +430,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let rest = (!written & (parity - 1) & on_flash) | short;
         let cost =
             |set: u64| set.count_ones() + 64 * (set & closed).count_ones() + 4096 * (set & lost).count_ones();
-        let (mut set, mut basis) =
-            if whole || cost(rest) < cost(modify) { (rest, Basis::Rest) } else { (modify, Basis::Former) };
-        // If a unit held in part is lost or behind a collection, it is rebuilt from the others.
+        let (mut set, mut basis) = if whole || cost(rest) < cost(modify) {
+            (rest, Basis::ReconstructWrite)
+        } else {
+            (modify, Basis::ReadModifyWrite)
+        };
+        // If the old copy of a unit written in part is lost or blocked by a collection, it is computed from the others.
         let round = if lost != 0 { lost } else { closed };
         if broken || set & lost != 0 && lost.count_ones() > 1 {
-            (set, basis) = (rest & !lost, Basis::Rest);
+            (set, basis) = (rest & !lost, Basis::ReconstructWrite);
             self.lose_rest(job, stripe, rest & lost, short & lost);
         } else if round.count_ones() == 1 && set & round != 0 {
-            debug_assert!(round & short != 0, "any other unit is needed by one of the two only");
+            debug_assert!(round & short != 0, "any other unit is needed by only one of the two methods");
             set = on_flash & !round;
-            basis = Basis::RestBut(stripes.first_of(stripe) + round.trailing_zeros());
+            basis = Basis::ReconstructAround(stripes.first_of(stripe) + round.trailing_zeros());
         }
         self.state.parity.stripes.jobs[job].basis = basis;
         self.state.parity.stripes.jobs[job].repairs = self.state.faults.broken.contains(&stripe);
@@ -462,7 +468,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Add to a new parity a unit that a collection has read.
+    /// Use a unit that a collection has read for a new parity.
     #[cold]
     fn join_moving_unit(&mut self, job: u32, unit: Lpn, ppa: Ppa) {
         if M::HOLDS_DATA {
@@ -474,8 +480,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Lose the units of a stripe that the new parity needs and that cannot be read or computed, by
-    /// their positions (masks): `lost`, and of these `short` are written in part by the job.
+    /// Give up units of a stripe that the new parity needs and that can neither be read nor computed. `lost` is the
+    /// mask of their positions; the job writes those in `short` in part.
     #[cold]
     fn lose_rest(&mut self, job: u32, stripe: u32, lost: u64, short: u64) {
         let units: Vec<Lpn> = self.shape.striped().members(stripe).collect();
@@ -489,7 +495,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Handle the arrival of a read that a stripe's parity needs.
+    /// Handle the end of a read that a stripe's parity needs.
     #[inline(never)]
     pub(in crate::device) fn stripe_read_arrived(&mut self, op: OpId, job: u32) {
         let s = &mut self.state;
@@ -513,9 +519,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Unmap the stripes that are wholly inside `first..end` and neither dirty nor being flushed.
-    /// Units of other stripes stay, because their parity covers them. Returns the number of units
-    /// that stay.
+    /// Unmap the stripes that are wholly inside `first..end` and neither dirty nor being flushed. Units of other
+    /// stripes stay mapped, because parity covers them. Returns the number of units that stay mapped.
     pub(in crate::device) fn trim_stripes(&mut self, first: Lpn, end: Lpn) -> u32 {
         let stripes = self.shape.striped();
         let data = stripes.width - 1;

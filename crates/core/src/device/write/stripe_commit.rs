@@ -15,7 +15,7 @@ use crate::observer::{Observer, WriteStep};
 use tailcut_units::Occupant;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Find every member of a job a row, or let the job wait. The job's data are complete.
+    /// Find a row for every member of a job whose data are complete, or let the job wait.
     pub(in crate::device) fn place_stripe(&mut self, job: u32) {
         self.data_gathered(job);
         if self.fixed.may_fail {
@@ -31,9 +31,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Note that a job which found no row waits for one of this lane from now on, and so for what
-    /// the lane's die does meanwhile. (A job that waits behind another has not looked for rows
-    /// itself.)
+    /// Note that a job waits for a row of this lane from now on, so that its wait is charged to the work of the lane's
+    /// die. (A job that waits behind another one has not looked for rows itself.)
     fn begin_stripe_stall(&mut self, job: u32, lane: u32) {
         let s = &mut self.state;
         let j = &mut s.parity.stripes.jobs[job];
@@ -62,14 +61,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.parity.places.group_of(self.shape.striped(), stripe) as usize
     }
 
-    /// Resume, in order, jobs that waited for rows. A lane of their group has more rows.
+    /// Resume jobs that waited for rows, in order, after a lane of their group has got more rows.
     pub(in crate::device) fn resume_stalled_stripes(&mut self, lane: u32) {
         let stripes = self.shape.striped();
         let group = stripes.group_of_lane(lane);
         self.resume_stalled_jobs(group);
         if self.fixed.may_fail {
             self.resume_members(lane);
-            // The lanes of this group may replace dead ones.
+            // Lanes of this group may be substitutes for dead ones.
             for dead in self.dead_lanes().collect::<Vec<_>>() {
                 let other = self.shape.striped().group_of_lane(dead);
                 if other != group {
@@ -104,7 +103,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let lane = self.target_lane(self.state.parity.stripes.members[i].unit);
             let mut fits = self.state.extents.has_row(&self.shape.layout, lane, Writer::Host, reserve);
             if !self.state.faults.life.is_empty() {
-                // The lane may replace that of another member.
+                // The lane may also be the substitute for the lane of another member.
                 let members = &self.state.parity.stripes.members[range.start..=i];
                 let rows = members.iter().filter(|m| self.target_lane(m.unit) == lane).count() as u32;
                 fits = self.state.extents.has_rows(&self.shape.layout, lane, Writer::Host, reserve, rows);
@@ -144,7 +143,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             g.stalled = j.stalled;
             s.write.members[write_unit as usize] = (unit, Source::Member(i as u32));
             s.write.lane_load[lane as usize].begin();
-            // Units that move commit with their stripe, so they have the same occupant as the rest.
+            // Units of a moving stripe commit with the stripe, so they have the same occupant as its other units.
             let occupant = if slot == NONE { Occupant::ParityProgram } else { Occupant::UserProgram };
             self.queue_host_program(write_unit, ppa, occupant);
         }
@@ -194,7 +193,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.note_lost();
         }
         if last && self.state.parity.rewriting.under_way == 0 {
-            // This goes before the writes that wait, which may need every job.
+            // Before the waiting writes, because these may take all jobs.
             self.relocate(1);
         }
         if makes_room || last {
@@ -278,7 +277,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         (stripe, offsets)
     }
 
-    /// Check the collections of a group that a stripe has left. Its old copies there are stale.
+    /// Check the collections of a group that a stripe has left, because its old copies there have become stale.
     fn after_leaving(&mut self, group: u32) {
         for offset in 0..self.shape.striped().width {
             if self.state.gc.waiting > 0 {
@@ -287,8 +286,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Check the collections of the lanes of a stripe that has committed. Their blocks may have
-    /// become worth collecting.
+    /// Check the collections of the lanes of a stripe that has committed, because their extents may have become
+    /// possible victims.
     fn after_commit(&mut self, stripe: u32, mut offsets: u32) {
         while offsets != 0 && self.state.gc.waiting > 0 {
             let stripes = self.shape.striped();

@@ -1,4 +1,4 @@
-//! Write units: from dirty slots to programmed rows.
+//! Write units of rows: from dirty slots to programmed rows.
 
 use crate::address::{BusyUnit, Extent, Lane, Ppa};
 use crate::containers::NONE;
@@ -24,7 +24,7 @@ use tailcut_units::{Ledger, Occupant, Occupants};
 pub(in crate::device) struct WriteUnit {
     pub writer: Writer,
     pub lane: u32,
-    /// Rows of the host: the first lane of the pool from whose list it was formed.
+    /// For rows of the host: the first lane of the pool from whose dirty list it was formed.
     pub from: u32,
     /// The stripe that it is a member of, or `NONE`.
     pub stripe: u32,
@@ -36,7 +36,7 @@ pub(in crate::device) struct WriteUnit {
     pub programs: u32,
     /// Whether one of its programs has failed.
     pub failed: bool,
-    /// Whether it was programmed before, without success.
+    /// Whether an earlier program of it has failed.
     pub again: bool,
     /// First physical unit of its row, once it has one.
     pub ppa: Ppa,
@@ -44,7 +44,7 @@ pub(in crate::device) struct WriteUnit {
     pub ready: u64,
     /// The account of its lane's die when it began to wait for a free block.
     pub seen: Held,
-    /// What that die did during the wait.
+    /// The work of that die during the wait, by cause.
     pub stalled: Ledger,
     /// Latency by cause before its program was queued.
     pub ledger: Ledger,
@@ -111,7 +111,7 @@ impl Stalled {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Flush what the flush policy names, until the policy holds.
+    /// Flush the data that the flush policy chooses, until the policy chooses to wait.
     #[inline]
     pub(in crate::device) fn flush_as_policy_says(&mut self, list: DirtyList) {
         if self.fixed.flushes_by_die {
@@ -130,14 +130,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
             };
             match s.policies.flush.next(&view) {
                 FlushVerdict::Hold => return,
-                // Data in flight ask again when they are on flash.
+                // The policy is asked again when data in flight are on flash.
                 verdict if !self.flush_named(verdict, list) => return,
                 _ => {}
             }
         }
     }
 
-    /// Flush the write units that the flush policy names; `same`: the pool of the last write.
+    /// Flush the write units that the flush policy has chosen; `same` is the pool of the last write.
     #[inline]
     pub(in crate::device) fn flush_rows(&mut self, verdict: FlushVerdict, same: u32) {
         let oldest = || {
@@ -158,14 +158,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.dirty_of_lanes(die * lanes..(die + 1) * lanes) >= lanes * self.shape.layout.units_per_row
     }
 
-    /// Note a die if its data fill a group.
+    /// Mark a die as ready if its data fill a group.
     fn note_ready(&mut self, die: u32) {
         if self.fills_group(die) {
             self.state.write.ready.push(die);
         }
     }
 
-    /// Whether a die is ready. Dies whose data have been trimmed are no longer noted then.
+    /// Whether a die is ready. Removes dies whose data have been trimmed since.
     fn has_ready_die(&mut self) -> bool {
         while let Some(die) = self.state.write.ready.first() {
             if self.fills_group(die) {
@@ -302,8 +302,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Note that a write unit waits for a free block from now on, and so for what its lane's die
-    /// does meanwhile.
+    /// Note that a write unit waits for a free block from now on, so that its wait is charged to the work of its lane's
+    /// die.
     fn begin_stall(&mut self, write_unit: u32) {
         let s = &mut self.state;
         let unit = self.shape.units_of_lane(s.write.units[write_unit].lane).start;
@@ -313,9 +313,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.observe_write(write_unit, false, WriteStep::Stalls(unit));
     }
 
-    /// End the wait of a write unit that has a row, and record what the die did during the wait.
-    /// The write unit waited for any lane of its pool: if these lanes are on several dies, no
-    /// single die explains the wait.
+    /// End the wait of a write unit that has got a row, and record the work of the die during the wait. If the lanes of
+    /// its pool are on several dies, the wait cannot be charged to one of them.
     pub(in crate::device) fn end_stall(&mut self, write_unit: u32) {
         let s = &mut self.state;
         let g = &mut s.write.units[write_unit];
@@ -378,7 +377,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Queue the program of a host write unit at its row.
     pub(in crate::device) fn queue_host_program(&mut self, write_unit: u32, ppa: Ppa, occupant: Occupant) {
         if self.queue_program(write_unit, ppa, occupant) {
-            // A program that waits may allow a collection to continue.
+            // A waiting program may allow a collection to continue.
             let place = self.shape.layout.place(ppa);
             self.wake_unit(self.shape.unit_of(place.die, place.plane));
         }
@@ -404,7 +403,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Queue the programs of a write unit at its row. `waited`: for the last loop of its extent's erase.
+    /// Queue the programs of a write unit at its row. `waited`: they have waited for the last loop of the extent's
+    /// erase.
     fn queue_parts(&mut self, write_unit: u32, ppa: Ppa, occupant: Occupant, waited: bool) -> bool {
         let place = self.shape.layout.place(ppa);
         let unit = self.shape.unit_of(place.die, place.plane);
@@ -448,7 +448,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         });
         if self.state.write.units[write_unit].writer == Writer::Host {
             let stripe = self.state.write.units[write_unit].stripe;
-            // A member that is programmed again, or has waited, is on its own.
+            // A member that is programmed again, or has waited for a last loop, is reported alone and not as part of
+            // its stripe.
             let alone = waited || stripe == NONE || self.state.write.units[write_unit].again;
             let number = if alone { write_unit } else { stripe };
             self.observe_write(number, !alone, WriteStep::Placed(id.number()));
@@ -521,7 +522,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if writer == Writer::Collection {
             self.write_unit_collected(lane);
         } else if self.state.gc.waiting > 0 || self.shape.folds.is_some() {
-            // An extent that is now closed may be the victim that a waiting lane lacked, or is to be folded.
+            // An extent that has just been closed may be the victim for which a lane waits, or may have to be folded.
             self.check_collection(lane);
         }
         self.wake_for_victim();

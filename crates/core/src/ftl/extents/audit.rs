@@ -5,7 +5,7 @@ use crate::address::Extent;
 use crate::containers::NONE;
 use crate::ftl::layout::Layout;
 
-/// The state of the other parts that extents must agree with.
+/// The state of other parts, with which the extents must agree.
 pub struct Seen<'a> {
     /// By extent: valid units according to the map.
     pub valid: &'a [u32],

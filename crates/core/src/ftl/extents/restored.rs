@@ -1,11 +1,11 @@
-//! Checks of restored tables, whose bytes may be anything.
+//! Checks of restored tables, which may contain any bytes.
 
 use super::{CLOSED_TO_COLLECTION, Extents};
 use crate::containers::NONE;
 use crate::ftl::holes::Holes;
 use crate::ftl::layout::Layout;
 
-/// Serial numbers and counts of erases beyond this are not those of any run.
+/// Largest plausible serial number and count of erases.
 const MOST_COUNTED: u64 = 1 << 48;
 
 impl Extents {
@@ -34,9 +34,8 @@ impl Extents {
             && self.erases <= MOST_COUNTED
     }
 
-    /// Check that restored tables which fit their layout have free lists and frontiers that can be used,
-    /// and the holes that they must have. `factory` are the holes of a new drive. `grown`: whether more
-    /// can have been added since.
+    /// Check that restored tables, which fit their layout, have usable free lists and frontiers, and the required
+    /// holes. `factory` are the holes of a new drive. `grown`: holes may have been added since.
     ///
     /// # Errors
     /// Says what is wrong.

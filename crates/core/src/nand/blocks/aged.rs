@@ -1,15 +1,15 @@
-//! The counts of blocks that an aged drive hands on.
+//! The counts of blocks that the state of an aged drive contains.
 
 use super::{Blocks, MOST_PAST_CYCLES};
 
-/// More cycles of a block than this are those of no drive: with those of its past they fit its record.
+/// Largest number of cycles in an aged state. Together with the cycles of the past, it fits into a record.
 const MOST_CYCLES: u32 = super::records::MOST_CYCLES - MOST_PAST_CYCLES;
-/// More suspensions of a block than this are those of no drive.
+/// Largest number of suspensions of a block in an aged state.
 const MOST_SUSPENSIONS: u32 = u32::MAX / 4;
 
 impl Blocks {
-    /// The counts by plane and index, as tables of blocks that cannot fail: those of an aged drive,
-    /// which serves drives with and without faults.
+    /// The counts by plane and index, in the form for blocks that cannot fail. An aged state has this form, because
+    /// drives with and without faults start from it.
     pub fn by_index(&self) -> Blocks {
         let dies = self.suspensions.len() as u32 / (self.per_plane * self.planes);
         let mut plain = Blocks::new(dies, self.planes, self.per_plane);
@@ -22,7 +22,7 @@ impl Blocks {
         plain
     }
 
-    /// Take over the counts of [`Blocks::by_index`]. False if they are those of another drive.
+    /// Take over the counts of [`Blocks::by_index`]. Returns false if they do not fit this drive.
     pub fn take_counts(&mut self, aged: Blocks) -> bool {
         let lens = |blocks: &Blocks| (blocks.per_plane, blocks.planes, blocks.suspensions.len());
         let too_many = aged.cycles.iter().any(|&n| n > MOST_CYCLES)

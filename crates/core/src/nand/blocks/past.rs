@@ -1,55 +1,57 @@
-//! What every block has behind it when a run begins.
+//! The state of all blocks at the start of a run: cycles, reads and retention age.
 
 use crate::address::BlockId;
 use serde::{Deserialize, Serialize};
 use tailcut_units::Stream;
 use tailcut_units::random::mix;
 
-/// How ages that differ are distributed over the blocks.
+/// The distribution of the retention ages over the blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AgeLaw {
     /// Uniformly.
     #[default]
     Uniform,
-    /// With a uniform logarithm.
+    /// The logarithm of the age is uniform.
     LogUniform,
 }
 
-/// What every block has behind it when a run begins, besides what ageing did to it.
+/// The state of every block at the start of a run, in addition to the effect of preconditioning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Past {
     /// Program/erase cycles.
     pub cycles: u32,
     /// Reads since the erase.
     pub reads: u32,
-    /// Age of the data, ns: that of each block lies between the two, as `law` says.
+    /// Largest age of the data, ns. The ages of the blocks lie between `retention_from` and `retention`, distributed by
+    /// `law`.
     pub retention: u64,
-    /// See `retention`. At least 1 if the law is not uniform.
+    /// Smallest age of the data, ns; at least 1 if the law is not uniform.
     pub retention_from: u64,
-    /// See `retention`.
+    /// The distribution of the ages.
     pub law: AgeLaw,
 }
 
-/// Steps of the logarithm between two ages of a table, as a power of two.
+/// Draws between two entries of the table of ages, as a power of two.
 const STEP_BITS: u32 = 24;
-/// Entries of the table but the last: an age is straight between two, within 1e-4 of the law over five decades.
+/// Number of intervals of the table. Linear interpolation within an interval is within 1e-4 of the law over five
+/// decades.
 const STEPS: usize = 1 << (32 - STEP_BITS);
 
-/// The ages of the data of all blocks when a run begins.
+/// The ages of the data in all blocks at the start of a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Ages {
-    /// The key of the draws.
+    /// Key of the draws.
     key: u64,
-    /// The least age, and by how much the largest exceeds it, ns.
+    /// The smallest age, and the difference between the largest and the smallest, ns.
     from: u64,
     width: u64,
-    /// Quantiles of the ages at equal distances. Empty if they are uniform.
+    /// Equidistant quantiles of the ages. Empty if the ages are uniform.
     quantiles: Vec<u64>,
 }
 
 impl Ages {
-    /// The ages of a past. The seed decides which block has data of which age.
+    /// Create the ages for a past. The seed decides the age of each block's data.
     pub fn new(past: &Past, seed: u64) -> Ages {
         let (from, width) = (past.retention_from, past.retention - past.retention_from);
         let ratio = past.retention as f64 / from.max(1) as f64;
@@ -64,7 +66,7 @@ impl Ages {
         Ages { key: Stream::new(seed, "block age", 0).next_u64(), from, width, quantiles }
     }
 
-    /// The age of the data of a block, ns.
+    /// The age of the data in a block, ns.
     #[inline]
     pub fn of(&self, block: BlockId) -> u64 {
         if self.width == 0 {
@@ -72,7 +74,7 @@ impl Ages {
         }
         let share = mix(self.key ^ u64::from(block.0)) >> 32;
         if self.quantiles.is_empty() {
-            // In 2^-32 of the width.
+            // `share` is in units of 2^-32 of the width.
             return self.from + ((u128::from(self.width) * u128::from(share)) >> 32) as u64;
         }
         let (step, rest) = ((share >> STEP_BITS) as usize, share & ((1 << STEP_BITS) - 1));
@@ -95,7 +97,7 @@ mod tests {
         ages
     }
 
-    /// Six hours to 48 days: a factor of 192.
+    /// From six hours to 48 days is a factor of 192.
     #[test]
     fn logarithms_of_ages_are_uniform() {
         let ages = ages(AgeLaw::LogUniform);

@@ -1,11 +1,11 @@
-//! The pages of blocks whose reads are plain ([`crate::flash`] says what that is), as the blocks remember them.
+//! The entry of each block that says which of its pages have plain reads (defined in `flash::plain`).
 
 use super::{Blocks, SideBySide, places};
 use crate::nand::errors::draw::PageFactor;
 
 impl Blocks {
-    /// Whether reads of pages with this bound are known to be plain at `now`, of these blocks, which can fail. If they
-    /// are, and `counts`, count a read of each.
+    /// Whether, at `now`, all these blocks have an entry by which reads of pages with this bound are plain. If so and
+    /// if `counts` is set, count a read of each block. Blocks of this drive can fail.
     #[inline(always)]
     pub(crate) fn read_if_plain(
         &mut self,
@@ -17,8 +17,8 @@ impl Blocks {
         let (SideBySide { first, planes, index }, in_die) = (blocks, self.planes);
         let (at, all) = (self.side_by_side(first, index), self.all_planes());
         let Some(f) = self.fallible.as_mut().filter(|f| now < f.plain_until) else { return false };
-        // A block with plain reads had fewer than 2^31 reads when this was found out (`flash::plain`), and before 2^31
-        // more it is forgotten.
+        // The counter cannot overflow: an entry is made only for a block with fewer than 2^31 reads (`flash::plain`),
+        // and is cleared long before 2^31 further reads.
         if planes == all
             && let Some(group) = f.records.group_mut(at, in_die)
         {
@@ -31,7 +31,7 @@ impl Blocks {
         plain
     }
 
-    /// Forget which reads are plain, if this is known until `now` only, and know the next `ahead` ns after it.
+    /// Clear all entries for plain reads if they are not valid after `now`. New entries will be valid for `ahead` ns.
     pub(crate) fn forget_plain(&mut self, now: u64, ahead: u64) {
         let f = self.fallible_mut();
         if now >= f.plain_until {
@@ -42,14 +42,14 @@ impl Blocks {
         }
     }
 
-    /// The largest factor of the pages whose reads are plain, of the block with this index of a plane, which can fail.
+    /// The largest factor of the pages with plain reads, in the block at an index of a plane.
     pub(crate) fn plain(&self, plane: u32, index: u32) -> PageFactor {
         let at = self.record_at(plane, index);
         self.fallible.as_ref().map_or(PageFactor::UNKNOWN, |f| f.records[at].plain())
     }
 
-    /// Note the largest factor of the pages whose reads are plain before [`Blocks::plain_until`], of the block with
-    /// this index of a plane, which can fail.
+    /// Note the largest factor of the pages whose reads are plain until [`Blocks::plain_until`], in the block at an
+    /// index of a plane. Blocks of this drive can fail.
     #[inline]
     pub(crate) fn set_plain(&mut self, plane: u32, index: u32, most: PageFactor) {
         let at = self.record_at(plane, index);
@@ -57,7 +57,7 @@ impl Blocks {
         f.records[at] = f.records[at].with_plain(most);
     }
 
-    /// Until when what is known of plain reads holds, ns.
+    /// Until when the entries for plain reads are valid, ns.
     pub(crate) fn plain_until(&self) -> u64 {
         self.fallible.as_ref().map_or(0, |f| f.plain_until)
     }
@@ -69,7 +69,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against the factors of the blocks, for dies of several numbers of planes.
+        /// Compared with the factors of the blocks, for dies with different numbers of planes.
         #[test]
         fn plain_reads_are_counted_at_each_block_or_at_none(
             planes in 1u32..6,

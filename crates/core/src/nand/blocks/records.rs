@@ -1,4 +1,5 @@
-//! What every operation on a block that can fail looks at, by block, in lines of the caches.
+//! The record of each block that can fail. Every operation reads it, so the records of a multi-plane operation share a
+//! cache line.
 
 use crate::containers::big::prefetch;
 use crate::nand::errors::draw::PageFactor;
@@ -6,23 +7,24 @@ use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
 
-/// More program/erase cycles of a block than this count as this.
+/// The largest number of program/erase cycles that a record holds; further cycles are not counted.
 pub const MOST_CYCLES: u32 = (1 << 23) - 1;
-/// In [`Record::rest`]: the first page was not programmed in this run since the erase.
+/// Flag in [`Record::rest`]: no page has been programmed in this run since the erase.
 const BEFORE: u32 = MOST_CYCLES + 1;
 
-/// What every operation looks at: 8 bytes. When a block was programmed in this run is elsewhere.
+/// The state of a block that every operation reads, in 8 bytes. (The time of the first program is in another table.)
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Record {
     /// Reads since the erase.
     pub reads: u32,
-    /// Program/erase cycles, with those of the past (23 bits); [`BEFORE`]; which pages have plain reads (8 bits).
+    /// Program/erase cycles, including those before the run (23 bits); the flag [`BEFORE`]; the entry for plain reads
+    /// (8 bits).
     rest: u32,
 }
 
 impl Record {
-    /// Where the pages with plain reads are in `rest`.
+    /// Position of the entry for plain reads in `rest`.
     const PLAIN_SHIFT: u32 = 24;
 
     /// The record of an erased block.
@@ -30,43 +32,43 @@ impl Record {
         Record { reads: 0, rest: cycles.min(MOST_CYCLES) | BEFORE }.with_plain(PageFactor::UNKNOWN)
     }
 
-    /// Program/erase cycles, with those of the past.
+    /// Program/erase cycles, including those before the run.
     #[inline]
     pub fn cycles(self) -> u32 {
         self.rest & MOST_CYCLES
     }
 
-    /// The same record with so many cycles, of a block of which no plain read is known.
+    /// The record with another number of cycles, and without an entry for plain reads.
     pub fn with_cycles(self, cycles: u32) -> Record {
         let rest = self.rest & BEFORE | cycles.min(MOST_CYCLES);
         Record { rest, ..self }.with_plain(PageFactor::UNKNOWN)
     }
 
-    /// Whether no page was programmed in this run since the erase.
+    /// Whether no page has been programmed in this run since the erase.
     #[inline]
     pub fn is_of_before(self) -> bool {
         self.rest & BEFORE != 0
     }
 
-    /// The first page is programmed, in this run. No plain read is known.
+    /// Note the program of the first page in this run. Clears the entry for plain reads.
     #[inline]
     pub fn begin(&mut self) {
         self.rest &= MOST_CYCLES;
     }
 
-    /// Whether this factor, or a smaller one, is that of pages whose reads are plain.
+    /// Whether pages with this factor have plain reads.
     #[inline]
     pub fn has_plain(self, factor: PageFactor) -> bool {
         self.rest >= u32::from(factor.byte()) << Record::PLAIN_SHIFT
     }
 
-    /// The largest factor of the pages whose reads are plain.
+    /// The largest factor of pages with plain reads.
     #[inline]
     pub fn plain(self) -> PageFactor {
         PageFactor::of_byte((self.rest >> Record::PLAIN_SHIFT) as u8)
     }
 
-    /// The same record with another such factor.
+    /// The record with another entry for plain reads.
     #[inline]
     pub fn with_plain(self, most: PageFactor) -> Record {
         let others = self.rest & (u32::MAX >> (u32::BITS - Record::PLAIN_SHIFT));
@@ -80,10 +82,10 @@ impl Record {
     }
 }
 
-/// Records of a group.
+/// Number of records in a group.
 const GROUP: usize = 4;
 
-/// Records that lie in one line of the caches.
+/// Records that share a cache line.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, Pod, Zeroable)]
 #[repr(C, align(32))]
 struct Group([Record; GROUP]);
@@ -100,24 +102,24 @@ impl Records {
         Records(vec![Group([record; GROUP]); count.div_ceil(GROUP)])
     }
 
-    /// All records, and some that are none of a block.
+    /// All records, including those that fill the last group.
     pub fn all_mut(&mut self) -> &mut [Record] {
         bytemuck::cast_slice_mut(&mut self.0)
     }
 
-    /// The `count` records from `at` on, if they are a group.
+    /// The `count` records from position `at`, if they form a whole group.
     #[inline]
     pub fn group_mut(&mut self, at: usize, count: u32) -> Option<&mut [Record; GROUP]> {
         let is_group = count as usize == GROUP && at.is_multiple_of(GROUP);
         if is_group { self.0.get_mut(at / GROUP).map(|group| &mut group.0) } else { None }
     }
 
-    /// Ask the processor to bring the records from `first` to `last` into its caches.
+    /// Prefetch the records from `first` to `last` into the processor's caches.
     #[inline]
     pub fn prefetch(&self, first: usize, last: usize) {
         let (first, last) = (first / GROUP, last / GROUP);
         prefetch(&self.0, first);
-        // Most operations are within a group.
+        // Most operations lie within one group.
         for group in first + 1..=last {
             prefetch(&self.0, group);
         }
@@ -145,7 +147,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Each part of a record changes without the others.
+        /// Each field of a record changes without the others.
         #[test]
         fn the_parts_of_a_record_are_apart(cycles in any::<u32>(), others in any::<u32>(), byte in any::<u8>(), asked in any::<u8>()) {
             let [most, asked] = [byte, asked].map(PageFactor::of_byte);

@@ -1,31 +1,31 @@
-//! What erases make of blocks, where a scheme chooses their pulses.
+//! The state of blocks after erases whose pulses an erase scheme chooses.
 
 use super::Blocks;
 use crate::address::BlockId;
 use crate::nand::loops::MOST_LOOPS;
 use serde::{Deserialize, Serialize};
 
-/// What erases have made of a block.
+/// The state of a block after its last erase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Worn {
-    /// Its stress, as parts of a cycle of full pulses.
+    /// Wear: the sum of the stress of all erases, in units of 1/`CYCLE` of a program/erase cycle with full pulses.
     pub wear: u32,
-    /// Steps that its last erase has left: they are its residual fail bits.
+    /// Steps by which the last erase was incomplete. They determine the residual fail bits.
     pub left: u8,
-    /// Pulses of its last erase.
+    /// Number of pulses of the last erase.
     pub pulses: u8,
-    /// Whether a short first pulse can help.
+    /// Whether a short first pulse (shallow erasure) is useful for the next erase.
     pub shallow: bool,
-    /// Whether its last erase was at the full voltage, of a scheme that has a lower one too.
+    /// Whether the last erase was at the full voltage, under a scheme that chooses between two voltages.
     pub full_voltage: bool,
 }
 
-/// A [`Worn`] in 6 bytes; no wear: no erase since the run began.
+/// A [`Worn`] in 6 bytes. Wear 0 means that the block has not been erased in this run.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct PackedWorn {
     wear: [u16; 2],
     left: u8,
-    /// The pulses, `SHALLOW` and `FULL_VOLTAGE`.
+    /// The number of pulses, and the flags `SHALLOW` and `FULL_VOLTAGE`.
     pulses: u8,
 }
 
@@ -60,25 +60,25 @@ impl PackedWorn {
 }
 
 impl Blocks {
-    /// Let erases change blocks.
+    /// Let erases change the state of blocks.
     pub fn let_wear(&mut self) {
         self.worn = Some(vec![PackedWorn::NOT_YET; self.suspensions.len()]);
     }
 
-    /// What erases of this run have made of a block; `None` if there was none.
+    /// The state of a block after its last erase; `None` if it has not been erased in this run.
     pub fn worn(&self, block: BlockId) -> Option<Worn> {
         let worn = self.worn.as_ref()?[block.index()].worn();
         (worn.wear > 0).then_some(worn)
     }
 
-    /// Note what an erase has made of a block.
+    /// Store the state of a block after an erase.
     pub fn wears(&mut self, block: BlockId, after: Worn) {
         if let Some(worn) = &mut self.worn {
             worn[block.index()] = PackedWorn::of(after);
         }
     }
 
-    /// Note at which voltage the erase of a block is that is ordered now.
+    /// Note the voltage of the erase that is issued to a block now.
     pub fn ordered_at(&mut self, block: BlockId, full_voltage: bool) {
         if let Some(worn) = &mut self.worn {
             let flags = &mut worn[block.index()].pulses;
@@ -86,8 +86,8 @@ impl Blocks {
         }
     }
 
-    /// Whether the last erase of a block that was ordered is at the full voltage, of a scheme that has a lower one
-    /// too. No erase of this run: the lower one.
+    /// Whether the erase issued last to a block uses the full voltage, under a scheme that chooses between two
+    /// voltages. False if no erase has been issued in this run.
     #[inline]
     pub fn is_at_full_voltage(&self, block: BlockId) -> bool {
         self.worn.as_ref().is_some_and(|worn| worn[block.index()].pulses & FULL_VOLTAGE != 0)

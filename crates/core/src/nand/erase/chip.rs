@@ -1,9 +1,9 @@
-//! What the array does under erase pulses: how many fail bits a verify counts, what a pulse costs a block,
-//! and how many errors follow.
+//! The model of the array under erase pulses: the fail bits that a verify counts, the stress that a pulse puts on a
+//! block, and the raw bit errors that follow.
 //!
-//! The fail bits fall linearly with the pulse time that is left, by `delta` a step, down to at most `gamma`
-//! with the last step (AERO, ASPLOS'24). Everything that differs from block to block is a function of the
-//! seed and the block, so that schemes meet the same blocks.
+//! The fail bits fall linearly with the remaining pulse time: by `delta` per step, down to at most `gamma` when one
+//! step remains (AERO, ASPLOS'24). All variation between blocks is a function of the seed and the block, so that all
+//! schemes see the same blocks.
 
 use super::config::EraseConfig;
 use super::requirement::CLASSES;
@@ -11,16 +11,17 @@ use crate::address::BlockId;
 use tailcut_units::Stream;
 use tailcut_units::random::mix;
 
-/// What a block has from its making.
+/// The properties of a block that come from process variation and never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nature {
-    /// Its class among the blocks by the pulse time that they need.
+    /// Quantile of the required pulse time among all blocks (0 to `CLASSES` − 1).
     pub class: u32,
-    /// Its place between two rows of requirements, of 65,536.
+    /// The point between two rows of requirements, in 1/65,536, at which the block changes from one row's pulse time to
+    /// the other's.
     pub turn: u32,
-    /// Where in its last step it is erased, of 65,536.
+    /// The point within its last step, in 1/65,536, at which the block is erased.
     cell: u32,
-    /// How fast its errors grow, against the mean, of 65,536.
+    /// Growth of its errors relative to the mean, in 1/65,536.
     growth: u32,
     key: u64,
 }
@@ -38,10 +39,10 @@ pub struct Chip {
     delta: u32,
     pass: u32,
     noise: u32,
-    /// Draws below this are erases that need a step more.
+    /// Draws below this value are mispredicted erases, which need one step more.
     mispredicted: u64,
-    /// By level, from 1 on: the stress of a step that a block needs and of one that it does not, and that of steps
-    /// at the voltage of full pulses.
+    /// Stress of one step, by level from 1: `[needed, over-erase]` at the scheme's voltage, and below at the voltage of
+    /// full pulses.
     weights: Vec<[u64; 2]>,
     full_weights: Vec<[u64; 2]>,
     errors: Errors,
@@ -70,8 +71,7 @@ const DEVIATION: i64 = 37_837;
 pub const CYCLE: u32 = 1024;
 
 impl Chip {
-    /// The array of a configuration, which was checked. `voltage`: the voltage of all levels against that
-    /// of full pulses.
+    /// Create the model for a checked configuration. `voltage` is the scheme's voltage relative to that of full pulses.
     pub fn new(c: &EraseConfig, voltage: f64, seed: u64) -> Chip {
         let weight = |level: u32, voltage: f64, over: f64| {
             let field = libm::pow(f64::from(level) * voltage, c.stress_exponent);
@@ -101,12 +101,12 @@ impl Chip {
         }
     }
 
-    /// What a block has from its making.
+    /// The properties of a block that come from process variation and never change.
     #[inline]
     pub fn nature(&self, block: BlockId) -> Nature {
         let key = mix(self.key ^ u64::from(block.0).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let class = ((key >> 32) * u64::from(CLASSES)) >> 32;
-        // A growth below a fifth of the mean is none that a chip has.
+        // No chip has a growth below a fifth of the mean.
         let growth = 65_536 + deviate(mix(key ^ 0x3C)) * self.errors.spread / DEVIATION;
         Nature {
             class: class as u32,
@@ -117,18 +117,18 @@ impl Chip {
         }
     }
 
-    /// A block in the middle of a class.
+    /// A block with mean properties in a class.
     pub fn typical(&self, class: u32) -> Nature {
         Nature { class, turn: 0x8000, cell: 0x8000, growth: 65_536, key: self.key }
     }
 
-    /// Whether an erase needs a step more than its fail bits tell.
+    /// Whether an erase is mispredicted: it needs one step more than its fail bits show.
     pub fn is_mispredicted(&self, nature: &Nature, cycle: u32) -> bool {
         self.mispredicted > 0 && mix(nature.key ^ u64::from(cycle) << 32 ^ 0xA5) >> 32 < self.mispredicted
     }
 
-    /// The fail bits of a block that needs `left` more steps: without noise if `pulse` is `None`, else as
-    /// the verify after that pulse of that cycle counts them.
+    /// The fail bits of a block that needs `left` more steps. `pulse` gives the cycle and the number of the pulse
+    /// before the verify, for the draw of the noise; `None` means no noise.
     pub fn fail_bits(&self, nature: &Nature, left: u32, pulse: Option<(u32, u32)>) -> u32 {
         if left == 0 {
             return self.pass;
@@ -148,14 +148,14 @@ impl Chip {
         (exact as i64 + noise).max(i64::from(self.pass) + 1) as u32
     }
 
-    /// Whether a verify with so many fail bits finds the block erased.
+    /// Whether a verify that counts `fail_bits` passes.
     #[inline]
     pub fn passes(&self, fail_bits: u32) -> bool {
         fail_bits <= self.pass
     }
 
-    /// The stress of a pulse of which the block needs so many steps and not `over` more: at the scheme's voltage, or
-    /// at that of full pulses.
+    /// The stress of a pulse with `needed` steps that the block needs and `over` steps of over-erase, at the scheme's
+    /// voltage or at that of full pulses.
     #[inline]
     pub fn stress(&self, full_voltage: bool, level: u32, needed: u32, over: u32) -> u64 {
         let weights = if full_voltage { &self.full_weights } else { &self.weights };
@@ -163,7 +163,8 @@ impl Chip {
         of_needed * u64::from(needed) + of_over * u64::from(over)
     }
 
-    /// The stress of the full pulses, level after level, of a block that takes so many steps and needs `needed`.
+    /// The stress of an erase with full pulses, level by level. The verify passes after `steps` steps; the block is
+    /// erased after `needed`.
     pub fn full_stress(&self, steps: u32, needed: u32) -> u64 {
         let pulses = steps.div_ceil(self.steps_per_level).min(self.levels);
         let mut left = needed;
@@ -175,13 +176,13 @@ impl Chip {
         (1..=pulses).map(pulse).sum()
     }
 
-    /// Raw bit errors of a KiB, in 1/16, that a block of this wear is expected to have at the stated
-    /// retention.
+    /// Expected raw bit errors per KiB, in 1/16, of a block with this wear at the stated retention.
     pub fn expected_errors(&self, wear: u32) -> u32 {
         libm::round(16.0 * (self.errors.fresh + self.errors.growth * f64::from(wear))) as u32
     }
 
-    /// The same of one block, with those that its last erase has left with so many steps.
+    /// Raw bit errors per KiB, in 1/16, of one block with its own growth. The errors that its last erase has left,
+    /// which was incomplete by `left` steps, are included.
     pub fn errors(&self, nature: &Nature, wear: u32, left: u32) -> u32 {
         let fresh = self.expected_errors(0);
         let grown = (u64::from(self.expected_errors(wear) - fresh) * u64::from(nature.growth)) >> 16;
@@ -190,7 +191,7 @@ impl Chip {
         u32::try_from(all).unwrap_or(u32::MAX)
     }
 
-    /// The errors, in 1/16, that an erase adds which has left so many fail bits.
+    /// Raw bit errors per KiB, in 1/16, that an incomplete erase adds if it ended with `fail_bits`.
     pub fn residual_errors(&self, fail_bits: u32) -> u32 {
         if self.passes(fail_bits) {
             return 0;
@@ -206,7 +207,7 @@ pub(crate) mod tests {
     use crate::nand::erase::config::Reading;
     use tailcut_units::Span;
 
-    /// An array of two blocks' classes, whose rows are those of two schemes.
+    /// A small configuration with rows for three schemes.
     pub(crate) fn config() -> EraseConfig {
         let rows = [
             "ispe 0: 3.5ms 100",

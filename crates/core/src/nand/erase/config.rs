@@ -12,7 +12,7 @@ const MOST_LEVELS: u32 = MOST_LOOPS as u32 - 1;
 /// Most steps that an erase may need.
 pub(super) const MOST_STEPS: u32 = 250;
 
-/// The array under an erase scheme other than `fixed`: pulses, verify results, stress and errors.
+/// The array under an erase scheme other than `fixed`: pulses, results of verifies, stress and errors.
 ///
 /// - Read by: the erases of a block (`nand::erase::chip`), planned in `flash::erase`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,29 +23,29 @@ pub struct EraseConfig {
     /// - Range: more than 0ns; divides `erase.pulse` and all times of `erase.rows`
     #[serde(with = "quantity::time")]
     pub step: Span,
-    /// The longest pulse at one voltage (tEP). An erase that needs more goes on at the next voltage.
+    /// The longest pulse at one voltage (tEP). An erase that needs more continues at the next voltage.
     ///
     /// - Range: more than 0ns; a multiple of `erase.step`, at most 250 times as long and at most 4s
     #[serde(with = "quantity::time")]
     pub pulse: Span,
-    /// Number of voltage levels. Pulses after the last level's first are at the last level too.
+    /// Number of voltage levels. All pulses after the first one at the last level are at the last level too.
     ///
     /// - Range: 1 to 11; times `erase.pulse` at most 250 steps, and enough for `erase.rows`
     pub levels: u32,
-    /// Fail bits that a verify counts when one step is left, at most (gamma).
+    /// Largest number of fail bits that a verify counts when one step is missing (gamma).
     ///
     /// - Range: 2 to 1000000; more than `erase.pass`
     pub gamma: u32,
-    /// Fail bits that each step before it adds (delta).
+    /// Fail bits that each further missing step adds (delta).
     ///
     /// - Range: 1 to 1000000
     pub delta: u32,
-    /// Fail bits above which a count says no more than that they are above (F_HIGH): the next pulse is a whole
-    /// one.
+    /// Number of fail bits above which a count does not show how many steps are missing (F_HIGH). The next pulse is
+    /// then a whole one.
     ///
     /// - Range: 2 to 1000000; at least `erase.gamma`
     pub high: u32,
-    /// Fail bits with which a block counts as erased (F_PASS).
+    /// Number of fail bits up to which a block counts as erased (F_PASS).
     ///
     /// - Range: at least 0; less than `erase.gamma`
     pub pass: u32,
@@ -53,42 +53,43 @@ pub struct EraseConfig {
     ///
     /// - Range: 0 to 1000000
     pub noise: u32,
-    /// Share of erases that need one step more than the fail bits tell.
+    /// Share of erases that need one step more than the fail bits show.
     ///
     /// - Range: 0% to 100%
     #[serde(with = "quantity::fraction")]
     pub misprediction: f64,
-    /// What the rows of `erase.rows` are given by.
+    /// The cycles at which the rows of `erase.rows` are looked up.
     ///
     /// - Read by: the plans of erases (`flash::erase`)
     pub reading: Reading,
-    /// Power of the voltage level with which a pulse stresses a block. 0: it does not depend on the voltage.
+    /// Exponent of the voltage level in the stress of a pulse. With 0 the stress does not depend on the voltage.
     ///
     /// - Range: 0 to 10
     pub stress_exponent: f64,
-    /// Stress of pulse time that a block does not need any more, against that of pulse time that it needs. A block
-    /// needs what its row of `aero-cons` says, as those pulses end when it is erased; without such rows it needs
-    /// every pulse.
+    /// Stress of over-erase (pulse time after the block is erased), relative to that of pulse time that the block
+    /// needs. The rows of `aero-cons` give the needed time, because those pulses end when the block is erased. Without
+    /// such rows, all pulse time counts as needed.
     ///
     /// - Range: 0 to 100
     pub over_erase_stress: f64,
-    /// Program/erase cycles that each erase of the run stands for, so that blocks live faster. Wear levelling
-    /// and `age.pe_cycles` count cycles. 1: an erase is a cycle.
+    /// Program/erase cycles that each erase of the run stands for, so that a lifetime needs fewer erases. Wear
+    /// levelling and `age.pe_cycles` count cycles. With 1 an erase is a cycle.
     ///
     /// - Range: 1 to 10000
     pub cycles_per_erase: u32,
-    /// Whether the last loop of an erase waits until its extent is opened. The extent counts as free before,
-    /// and its first programs wait for that loop. Collections without duration have none.
+    /// Whether the last loop of an erase is deferred until its extent is opened. The extent counts as free before, and
+    /// its first programs wait for that loop. Collections without duration have no such loop.
     ///
     /// - Range: false where an erase may fail (`faults`, `fault`)
     /// - Read by: the erases of extents (`device::gc::erase`)
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub defer_last_loop: bool,
-    /// Raw bit errors of a KiB that a fresh block is expected to have at the stated retention.
+    /// Expected raw bit errors per KiB of a fresh block at the stated retention.
     ///
     /// - Range: 0 to 8192; at most `erase.worn_errors`
     pub fresh_errors: u32,
-    /// The same of a block that has been erased `erase.worn_cycles` times by full pulses.
+    /// Expected raw bit errors per KiB, at the stated retention, of a block that has been erased `erase.worn_cycles`
+    /// times by full pulses.
     ///
     /// - Range: 0 to 8192
     pub worn_errors: u32,
@@ -101,26 +102,26 @@ pub struct EraseConfig {
     /// - Range: 0% to 50%
     #[serde(with = "quantity::fraction")]
     pub error_spread: f64,
-    /// Raw bit errors of a KiB that `erase.delta` fail bits add which an erase has left.
+    /// Raw bit errors per KiB that an erase adds if it ends with `erase.delta` fail bits.
     ///
     /// - Range: 0 to 8192
     pub residual_errors: u32,
-    /// The total pulse time that blocks need: for each scheme, and each of some program/erase cycles, the
-    /// shares of blocks by their total. A text such as "aero 500: 2ms 42, 2.5ms 58". Shares are in percent.
-    /// Rows `aero-50` are those of `aero` with a requirement of 50 errors (`policy.erase_scheme.aero.requirement`).
+    /// The total pulse time that blocks need: for each scheme, and for some numbers of program/erase cycles, the shares
+    /// of the blocks by total. A text such as "aero 500: 2ms 42, 2.5ms 58". Shares are in percent. Rows `aero-50` are
+    /// those of `aero` with a requirement of 50 errors (`policy.erase_scheme.aero.requirement`).
     ///
     /// - Range: 1 to 1000 rows
     /// - Read by: the requirement of a block (`nand::erase::requirement`)
     pub rows: Vec<Row>,
 }
 
-/// What the program/erase cycles of a row of requirements count.
+/// The meaning of the program/erase cycles of a row of requirements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reading {
-    /// The block's cycles under the scheme itself: its row contains the stress that the scheme has saved.
+    /// The block's cycles under the scheme itself, so that the rows include the stress that the scheme has saved.
     Cycles,
-    /// Cycles of full pulses with the same stress as the block has.
+    /// The cycles of full pulses that would have caused the block's stress.
     Stress,
 }
 

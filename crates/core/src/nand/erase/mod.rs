@@ -1,5 +1,5 @@
-//! What an erase scheme meets: how long each block must be erased, what a verify tells, and what pulses
-//! do to a block.
+//! The array as an erase scheme sees it: the pulse time that each block needs, the fail bits of a verify, and the
+//! stress of pulses.
 
 pub mod chip;
 pub mod config;

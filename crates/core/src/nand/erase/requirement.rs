@@ -1,12 +1,14 @@
 //! The total pulse time that a block needs, by scheme and program/erase cycles.
 //!
-//! A block has one quantile for its life: it is among the shares of the blocks that need least, or most,
-//! at each number of cycles. Between two rows a block changes from the one to the other at a number of
-//! cycles of its own, so that the mean is linear between rows and each total is that of a row. Beyond the last
-//! row all blocks need more alike: the mean goes on as between the last two rows.
+//! A block keeps its quantile (class) for life: a block that needs little pulse time when fresh needs little when worn.
+//! Rows exist for some numbers of cycles. Between two rows, each block switches from the total of one row to that of
+//! the other at its own number of cycles. The mean is therefore linear between rows, while each single total occurs in
+//! a row. Beyond the last row, all blocks gain the same number of steps, and the mean continues with the slope between
+//! the last two rows.
 //!
-//! The rows of a scheme whose erases leave what the errors allow are those of one number of errors. For fewer,
-//! a block needs more, up to what it needs where nothing is left ([`Requirement::allowing`]).
+//! Some schemes leave a block incompletely erased as far as its errors allow. Their rows hold for one number of allowed
+//! errors. If fewer errors are allowed, a block needs more pulse time, at most as much as for a complete erase
+//! ([`Requirement::allowing`]).
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -19,18 +21,18 @@ pub const CLASSES: u32 = 200;
 /// Hundredths of a percent in the whole.
 const WHOLE: u32 = 10_000;
 
-/// The shares of blocks by the total pulse time that they need under a scheme.
+/// The distribution of the total pulse time that blocks need under a scheme, at one number of cycles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The scheme's name.
     pub scheme: String,
     /// Program/erase cycles.
     pub pe_cycles: u32,
-    /// Totals, and the hundredths of a percent of the blocks that need each, in order of the totals.
+    /// Total pulse times in rising order, each with the share of the blocks that need it, in 0.01 %.
     pub totals: Vec<(Span, u32)>,
 }
 
-/// Why a text is no row.
+/// The error for a text that is not a row.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{text:?} is no row: {problem}. Write SCHEME CYCLES: TIME SHARE, TIME SHARE, … with shares in percent that make 100, for example aero 500: 2ms 42, 2.5ms 58"
@@ -41,7 +43,7 @@ pub struct RowTextError {
 }
 
 impl Row {
-    /// The errors of a row that is named by a scheme and by the errors that its blocks may have (`aero-50`).
+    /// The number of allowed errors in the name of a row such as `aero-50`; `None` if the name has none.
     pub fn errors(&self, scheme: &str) -> Option<u32> {
         let text = self.scheme.strip_prefix(scheme)?.strip_prefix('-')?;
         text.parse().ok().filter(|errors: &u32| errors.to_string() == text)
@@ -115,22 +117,22 @@ impl<'de> Deserialize<'de> for Row {
     }
 }
 
-/// The requirements of one scheme, in steps.
+/// The pulse time that blocks need under one scheme, in steps.
 #[derive(Clone, Debug)]
 pub struct Requirement {
-    /// Program/erase cycles of the rows, rising.
+    /// Program/erase cycles of the rows, in rising order.
     cycles: Vec<u32>,
-    /// By row and class: rising with both.
+    /// Steps by row and class; they rise with both.
     steps: Vec<[u8; CLASSES as usize]>,
-    /// Steps that all classes gain together from the second last row to the last.
+    /// Sum over all classes of the steps gained from the second last row to the last.
     gain: u32,
-    /// Most steps.
+    /// Largest number of steps.
     most: u32,
 }
 
 impl Requirement {
-    /// The requirements under a scheme; `None` if no row is of this scheme. Steps of `step` ns, at most
-    /// `most` (255 or less) in all.
+    /// The requirements under a scheme; `None` if no row belongs to it. A step has `step` ns; an erase has at most
+    /// `most` steps (255 or fewer).
     pub fn new(rows: &[Row], scheme: &str, step: u64, most: u32) -> Option<Requirement> {
         let mut own: Vec<&Row> = rows.iter().filter(|row| row.scheme == scheme).collect();
         own.sort_by_key(|row| row.pe_cycles);
@@ -153,7 +155,7 @@ impl Requirement {
         (!steps.is_empty()).then(|| Requirement::of(cycles, steps, most))
     }
 
-    /// Requirements by row and class. A class never needs less than by the row before.
+    /// Requirements by row and class. A class never needs less than in the row before.
     fn of(cycles: Vec<u32>, mut steps: Vec<[u8; CLASSES as usize]>, most: u32) -> Requirement {
         let mut gain = 0;
         for row in 1..steps.len() {
@@ -164,10 +166,10 @@ impl Requirement {
         Requirement { cycles, steps, gain, most }
     }
 
-    /// The requirements under a scheme whose erases leave what a number of errors allows. `self` are those by its
-    /// rows, for `allowed.all` errors or more, and `whole` those where nothing is left, for `allowed.none` or fewer.
-    /// `rows` may have others between, named by their errors (`aero-50`). For errors between two of these numbers,
-    /// a class needs a part of the way from the steps for the one to the steps for the other.
+    /// The requirements under a scheme that may leave blocks incompletely erased, for a given number of allowed errors.
+    /// `self` holds for `allowed.all` errors or more. `whole`, for a complete erase, holds for `allowed.none` errors or
+    /// fewer. `rows` may contain rows for numbers between these, named after them (`aero-50`). Between two such
+    /// numbers, the steps of a class are interpolated linearly.
     pub fn allowing(
         self,
         whole: &Requirement,
@@ -205,8 +207,8 @@ impl Requirement {
         Requirement::of(self.cycles.clone(), steps, self.most)
     }
 
-    /// What the classes need after so many cycles: by a row of these cycles if there is one, else so far from
-    /// `whole` to `all` as the means of the rows before and after it are.
+    /// The steps of all classes after `cycles` cycles. If there is no row for `cycles`, the result lies between `whole`
+    /// and `all`, at the point that is interpolated from the means of the rows before and after.
     fn between_rows(&self, all: &Requirement, whole: &Requirement, cycles: u32) -> [f64; CLASSES as usize] {
         if let Ok(row) = self.cycles.binary_search(&cycles) {
             return self.steps[row].map(f64::from);
@@ -227,7 +229,7 @@ impl Requirement {
         std::array::from_fn(|class| whole[class] + share * (all[class] - whole[class]))
     }
 
-    /// The mean steps that the classes need after so many cycles.
+    /// The mean number of steps that each class needs after `cycles` cycles.
     fn at(&self, cycles: u32) -> [f64; CLASSES as usize] {
         std::array::from_fn(|class| {
             let (least, most, share) = self.between(class as u32, cycles);
@@ -235,8 +237,8 @@ impl Requirement {
         })
     }
 
-    /// What a class needs by the row before `cycles` and by the one after it, and the share of the way from
-    /// the one to the other, of 65,536.
+    /// The steps of a class in the row before `cycles` and in the row after it, and the position of `cycles` between
+    /// the two, in 1/65,536.
     fn between(&self, class: u32, cycles: u32) -> (u32, u32, u64) {
         let of = |row: usize| u32::from(self.steps[row][class as usize]);
         let last = self.cycles.len() - 1;
@@ -255,33 +257,33 @@ impl Requirement {
         (least, (least + 1).min(self.most), ((more % whole) << 16) / whole)
     }
 
-    /// The steps that a block of a class needs after so many cycles. `turn` (16 bits) is the block's own
-    /// place between two rows.
+    /// The steps that a block of a class needs after `cycles` cycles. `turn` (16 bits) is the point between two rows at
+    /// which this block switches from the first row to the second.
     pub fn steps(&self, class: u32, turn: u32, cycles: u32) -> u32 {
         let (least, most, share) = self.between(class, cycles);
         if share > u64::from(turn & 0xFFFF) { most } else { least }
     }
 
-    /// The steps that a class needs by the last row up to so many cycles; 0 before the first row.
+    /// The steps of a class in the last row that is not above `cycles`; 0 before the first row.
     pub fn by_row(&self, class: u32, cycles: u32) -> u32 {
         let rows = self.cycles.partition_point(|&row| row <= cycles);
         rows.checked_sub(1).map_or(0, |row| u32::from(self.steps[row][class as usize]))
     }
 
-    /// The turn, of 65,536, from which on the blocks of a class need less after so many cycles than the others.
+    /// Blocks of this class with a smaller `turn` than this have switched to the second row after `cycles` cycles.
     pub fn turn_at(&self, class: u32, cycles: u32) -> u32 {
         self.between(class, cycles).2 as u32
     }
 }
 
-/// The errors for which a requirement is wanted, and those of its bounds, bits of a KiB.
+/// The number of allowed errors and its bounds, in bits per KiB.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowed {
     /// Errors that a block may have.
     pub errors: u32,
-    /// So many let nothing be left.
+    /// With this number or fewer, the erase must be complete.
     pub none: u32,
-    /// So many are those of the rows.
+    /// With this number or more, the rows hold.
     pub all: u32,
 }
 
@@ -289,7 +291,7 @@ fn sum(row: &[u8; CLASSES as usize]) -> u32 {
     row.iter().map(|&n| u32::from(n)).sum()
 }
 
-/// Whole steps with the same sum, which rise.
+/// Round to whole steps that rise and have the same sum.
 fn in_whole_steps(classes: &[f64; CLASSES as usize]) -> [u8; CLASSES as usize] {
     let mut over = 0.0;
     let mut steps = classes.map(|steps| {

@@ -31,7 +31,7 @@ pub enum DecodeUnit {
 }
 
 impl DecodeUnit {
-    /// How many codewords share a time, if a page has so many.
+    /// Number of codewords that share a decoding time, in a page of `of_page` codewords.
     pub(super) fn codewords(self, of_page: u64) -> u64 {
         match self {
             DecodeUnit::Codeword => 1,
@@ -44,9 +44,9 @@ impl DecodeUnit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RetryPlace {
-    /// Before those that arrived after its first sense was ordered.
+    /// Before those that arrived after its first sense was issued.
     Front,
-    /// Behind them.
+    /// After them.
     Back,
 }
 
@@ -56,42 +56,41 @@ pub enum RetryPlace {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorsConfig {
-    /// How the error rate follows from cycles, age and reads.
+    /// The model by which the error rate follows from cycles, age and reads.
     ///
     /// - Read by: the tables of error rates (`nand::errors::model`)
     pub model: ErrorModel,
-    /// Time of one iteration of the decoder. A codeword takes so many iterations as its errors need, besides
-    /// `ecc.decode`.
+    /// Time of one iteration of the decoder. A codeword takes `ecc.decode`, and as many iterations as its errors need.
     ///
     /// - Range: 0ns to 1000s
     /// - Read by: the decoder (`nand::ecc`), from `flash::senses`
     #[serde(with = "quantity::time")]
     pub iteration: Span,
-    /// What `errors.iteration` and `errors.decode_times` are times of: a codeword, or all codewords of a page together,
-    /// of which each takes an equal share.
+    /// The unit to which `errors.iteration` and `errors.decode_times` apply: a codeword, or all codewords of a page
+    /// together, of which each takes an equal share.
     ///
     /// - Read by: the time of a codeword in the decoder (`nand::errors::times`)
     pub decode_unit: DecodeUnit,
     /// Times of the decoder by error rate, in place of iterations: the first without errors, the last at the correction
-    /// limit of the code, the others at equal distances between them. Between two of them the time is straight, in 254
-    /// steps. What cannot be decoded takes the last.
+    /// limit of the code, the others at equal distances between them. Between two of them the time is interpolated
+    /// linearly, in 254 steps. A codeword that cannot be decoded takes the last time.
     ///
     /// - Range: each 0ns to 1000s; at most 64 values, which do not fall
     /// - Read by: the time of a codeword in the decoder (`nand::errors::times`)
     #[serde(default, skip_serializing_if = "Vec::is_empty", with = "quantity::times")]
     pub decode_times: Vec<Span>,
-    /// Where a read whose data could not be decoded waits in the queue of its die: before the reads that arrived after it,
-    /// or behind them.
+    /// The position in the queue of its die of a read whose data could not be decoded: before the reads that arrived
+    /// after it, or after them.
     ///
     /// - Read by: the queues of the dies (`flash::dispatch`), from `flash::senses`
     pub retry_place: RetryPlace,
-    /// Boundaries between threshold-voltage states that a sense of each page type tells apart. A page has
-    /// errors in this proportion.
+    /// Number of boundaries between threshold-voltage states that a sense of each page type must distinguish. The error
+    /// rates of the page types have this proportion.
     ///
     /// - Range: each 1 to 16; one value, or as many as `timing.read` has
     pub boundaries: Vec<u32>,
-    /// Error rate that a page has more if V_REF is one step away from its optimum. It grows with the square
-    /// of the distance.
+    /// Additional error rate of a page if V_REF is one step away from its optimum. It grows with the square of the
+    /// distance.
     ///
     /// - Range: more than 0%, at most 10%
     #[serde(with = "quantity::fraction")]
@@ -100,39 +99,41 @@ pub struct ErrorsConfig {
     ///
     /// - Range: 0 to 1
     pub block_spread: f64,
-    /// The same over the layers of a block: every block has the same layers.
+    /// Standard deviation of the logarithm of the error rate over the layers of a block. Every block has the same layers.
     ///
     /// - Range: 0 to 1
     pub layer_spread: f64,
-    /// Layers of a block. Its pages lie in the layers in order.
+    /// Number of layers of a block. The pages fill the layers in order.
     ///
     /// - Range: 1 to 1024
     pub layers: u32,
-    /// The same over the pages of a layer.
+    /// Standard deviation of the logarithm of the error rate over the pages of a layer.
     ///
     /// - Range: 0 to 1
     pub page_spread: f64,
-    /// The same over the codewords of a page. Each sense draws it anew.
+    /// Standard deviation of the logarithm of the error rate over the codewords of a page. Each sense draws it again.
     ///
     /// - Range: 0 to 1
     pub codeword_spread: f64,
-    /// Standard deviation of the logarithm of the distance of V_REF's optimum from its default, over blocks. The median
-    /// distance is that of the model. The errors that the default adds grow with the square of the distance.
+    /// Standard deviation, over blocks, of the logarithm of the distance between the optimum and the default of V_REF.
+    /// The median distance is that of the model. The additional errors at the default grow with the square of the
+    /// distance.
     ///
     /// - Range: 0 to 1
     pub shift_block_spread: f64,
-    /// The same over the layers of a block: every block has the same layers.
+    /// The same standard deviation over the layers of a block. Every block has the same layers.
     ///
     /// - Range: 0 to 1
     pub shift_layer_spread: f64,
-    /// The same over the boundaries that the page types tell apart, of which `timing.read` has one for each.
+    /// The same standard deviation over the boundaries of the page types. (There is a page type for each value of
+    /// `timing.read`.)
     ///
     /// - Range: 0 to 1
     pub shift_boundary_spread: f64,
 }
 
 impl ErrorsConfig {
-    /// Pages that do not differ, with the errors of the fitted model, whose decoder takes 1 us an iteration.
+    /// Pages without variation, with the errors of the fitted model, and a decoder that takes 1 us for an iteration.
     pub fn alike() -> ErrorsConfig {
         ErrorsConfig {
             model: ErrorModel::Fitted,
@@ -153,8 +154,8 @@ impl ErrorsConfig {
         }
     }
 
-    /// Time of a codeword without errors in the decoder besides `ecc.decode`, ns, if a page has so many codewords: one
-    /// iteration, or the first of `decode_times`.
+    /// Time of a codeword without errors in the decoder, in addition to `ecc.decode`, ns: one iteration, or the first
+    /// of `decode_times`. A page has `of_page` codewords.
     pub(crate) fn least_decoding(&self, of_page: u64) -> u64 {
         let least = self.decode_times.first().unwrap_or(&self.iteration);
         least.0 / self.decode_unit.codewords(of_page)

@@ -1,9 +1,9 @@
-//! What the codewords of a page do in the decoder, by the error rate of their sense.
+//! The decoding of a page's codewords, by the error rate of the sense.
 //!
-//! At most rates the outcome is certain: all codewords of the page decode, or none does. Then the iterations of
-//! each are drawn from their distribution at the rate, without a draw of its errors. Only at rates near the
-//! correction limit are the errors of each codeword drawn. The draws of errors are bounded, and the table of the
-//! code has counted frames, so that *certain* is exact.
+//! At most rates the outcome is certain: all codewords of the page decode, or none does. Then the iterations of each
+//! codeword are drawn from their distribution at the rate, without drawing its errors. Only at rates near the
+//! correction limit are the errors of each codeword drawn. Draws of errors are bounded, and the table of the code has
+//! finite counts of frames, so that *certain* is exact.
 
 use super::draw::{Errors, HALF};
 use super::grid::{self, Between};
@@ -15,10 +15,10 @@ use tailcut_units::random::mix;
 const QUANTILES: usize = 256;
 /// Points in each octave of rates, as a power of two.
 const PER_OCTAVE: u32 = 4;
-/// Lower rates count as this: a codeword in 30 has an error.
+/// Lower rates are treated as this one, at which one codeword in 30 has an error.
 const LOWEST: u64 = 1 << 20;
 
-/// What is certain at a rate.
+/// The certain outcome at a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Certain {
     /// It happens to all codewords.
@@ -29,7 +29,7 @@ pub enum Certain {
     Neither,
 }
 
-/// The place of a rate; the table begins at [`LOWEST`].
+/// The position of a rate in the table, which begins at [`LOWEST`].
 #[inline]
 fn place(rate: u64) -> Between {
     let Between { point, share } = grid::place::<PER_OCTAVE>(rate.max(LOWEST));
@@ -51,17 +51,18 @@ impl Certain {
     }
 }
 
-/// What is certain at the rates between two points of the table.
+/// The certain outcomes at the rates between two points of the table.
 #[derive(Clone, Copy, Debug)]
 struct Band {
     decodes: Certain,
     predicted: Certain,
 }
 
-/// Codewords whose iterations one draw has: eight bits each, and 16 bits for the distribution.
+/// Number of codewords whose iterations one draw contains: eight bits for each, and 16 bits for the choice of the
+/// distribution.
 const PER_DRAW: usize = 6;
 
-/// An error rate, and its place in the table.
+/// An error rate, and its position in the table.
 #[derive(Clone, Copy)]
 pub struct At {
     /// The rate, of 2^40.
@@ -74,17 +75,17 @@ pub struct At {
 pub struct Decodings {
     /// By point of the table: the rates from there to the next point.
     bands: Vec<Band>,
-    /// By point: quantiles of the iterations of a codeword, as far as all decode.
+    /// By point at which all codewords decode: quantiles of the iterations of a codeword.
     iterations: Vec<[u8; QUANTILES]>,
     /// See [`Decodings::plain_below`].
     plain_below: u64,
-    /// By point below that rate: no codeword takes more iterations from there to the next point, and below.
+    /// By point below that rate: the largest number of iterations of a codeword at rates up to the next point.
     most_plain: Vec<u8>,
 }
 
 impl Decodings {
-    /// The decodings of codewords with these errors, in these times. A codeword is predicted to fail if its syndrome weight is
-    /// above `threshold`; none is with `u32::MAX`.
+    /// Compute the tables. A codeword is predicted to fail if its syndrome weight is above `threshold`; with `u32::MAX`
+    /// none is.
     pub fn new(errors: &Errors, outcomes: &Outcomes, times: &DecodeTimes, threshold: u32) -> Decodings {
         let last = place(HALF).point + 1;
         let mut bands = Vec::with_capacity(last);
@@ -92,7 +93,7 @@ impl Decodings {
             let (least, _) = errors.bounds(rate_at(point));
             let (_, most) = errors.bounds(rate_at(point + 1).min(HALF));
             let [certain, hopeless] = [outcomes.always_decodes(most), outcomes.never_decodes(least)];
-            // With more errors than the table has, nothing changes.
+            // The outcome does not change above the largest number of errors in the table.
             let counts = least.min(outcomes.counts())..=most.min(outcomes.counts());
             let weights = counts.map(|errors| outcomes.first_weights(errors));
             let (lightest, heaviest) =
@@ -115,7 +116,7 @@ impl Decodings {
         Decodings { bands, iterations, plain_below, most_plain }
     }
 
-    /// The place of the error rate with which a page is sensed.
+    /// The position of the error rate with which a page is sensed.
     #[inline]
     pub fn at(&self, rate: u64) -> At {
         At { rate, between: place(rate) }
@@ -139,7 +140,7 @@ impl Decodings {
         self.plain_below
     }
 
-    /// Draw the iterations of the codewords of a page at a rate at which all decode. Returns the most of one.
+    /// Draw the iterations of the codewords of a page at a rate at which all decode. Returns the largest number.
     #[inline]
     pub fn iterate(&self, at: At, mut draw: u64, iterations: &mut [u8]) -> u8 {
         let mut most = 0;
@@ -163,30 +164,30 @@ impl Decodings {
         self.distribution(at, draw)[quantile(draw, number)]
     }
 
-    /// The rate, at most [`Decodings::plain_below`], below which no codeword takes more iterations than `most`, and
-    /// how many none exceeds there. If there is no such rate, it is that of `plain_below`.
+    /// The highest rate, at most [`Decodings::plain_below`], below which no codeword takes more than `most` iterations,
+    /// and the largest number of iterations there. Without such a rate, the result is that of `plain_below`.
     pub fn plain_within(&self, most: u64) -> (u64, u8) {
         let within = self.most_plain.iter().take_while(|&&n| u64::from(n) <= most).count();
         let points = if within == 0 { self.most_plain.len() } else { within };
         points.checked_sub(1).map_or((0, 0), |last| (rate_at(points), self.most_plain[last]))
     }
 
-    /// The distribution of the iterations of a codeword at a rate at which all decode: between two points it is
-    /// mixed of theirs, by the highest 16 bits of a draw.
+    /// The distribution of the iterations of a codeword at a rate at which all decode. Between two points, the highest
+    /// 16 bits of the draw choose one of the two distributions, which mixes them.
     #[inline]
     fn distribution(&self, At { between, .. }: At, draw: u64) -> &[u8; QUANTILES] {
         &self.iterations[between.point + usize::from(draw >> 48 < between.share)]
     }
 }
 
-/// The quantile that a draw has for codeword `i` of those whose draw it is.
+/// The quantile that a draw contains for codeword `i`.
 #[inline]
 fn quantile(draw: u64, i: usize) -> usize {
     usize::from((draw >> (8 * i)) as u8)
 }
 
-/// The iterations of a codeword at a rate in order, from samples that lie evenly over the draws of its
-/// errors and of its decoding (multiples of the powers of the root of x^4 = x + 1).
+/// The sorted iterations of a codeword at a rate, from samples that are spread evenly over the draws of its errors and
+/// of its decoding (multiples of the powers of the root of x^4 = x + 1).
 fn distribution(errors: &Errors, (outcomes, times): (&Outcomes, &DecodeTimes), rate: u64) -> [u8; QUANTILES] {
     const STEPS: [u32; 3] = [0xD1B5_4A33, 0xABC9_8388, 0x8CB9_2BA7];
     let mut samples = std::array::from_fn(|i| {

@@ -1,7 +1,7 @@
-//! The errors of a sense, drawn by key.
+//! The raw bit errors of each sense, as keyed draws: the same key always gives the same errors.
 //!
-//! A rate is a share of bits in units of 2^-40. The spreads over blocks, layers, pages and codewords multiply
-//! it by factors whose logarithms are normal and whose mean is 1.
+//! A rate is the share of wrong bits, in units of 2^-40. It varies over blocks, layers, pages and codewords by
+//! lognormal factors with mean 1.
 
 use super::config::ErrorsConfig;
 use super::grid::{Grid, Growth};
@@ -13,73 +13,75 @@ use crate::nand::blocks::Found;
 use tailcut_units::Stream;
 use tailcut_units::random::mix;
 
-/// Where V_REF stands when a page is sensed.
+/// The read reference voltage with which a page is sensed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Vref {
-    /// At its default, or moved from there by so many sixteenths of a step.
+    /// The default, moved by this many sixteenths of a step.
     Moved(u16),
-    /// At the optimum of the page, or beside it by so many sixteenths of a step.
+    /// The optimum of the page.
     #[default]
     Best,
-    /// See `Best`.
+    /// Off the optimum of the page by this many sixteenths of a step.
     Beside(i16),
 }
 
-/// An age counts in units of 2^36 ns, 69 s.
+/// The unit of ages is 2^36 ns (69 s).
 const AGE_SHIFT: u32 = 36;
-/// Days of one such unit.
+/// Days in one unit of age.
 const UNIT_DAYS: f64 = (1u64 << AGE_SHIFT) as f64 / 86_400e9;
-/// The largest numbers of the tables: cycles, ages (about 16 years) and reads.
+/// Upper ends of the tables: cycles, ages (about 16 years) and reads.
 const MOST: [u64; 3] = [1 << 14, 1 << 23, 1 << 32];
-/// One as a rate.
+/// The rate at which all bits are wrong.
 const ONE: f64 = (1u64 << 40) as f64;
 /// The largest rate: half of the bits are wrong.
 pub const HALF: u64 = 1 << 39;
-/// The number of a page's first sense. Each further one has the next. (Another first number would give other draws, and
-/// nothing else.)
+/// The number of a page's first sense in the keys; later senses have the following numbers. (The start value is
+/// arbitrary; another one would only give other draws.)
 pub const FIRST_SENSE: u32 = 2;
 
 /// The errors of all pages of a drive.
 #[derive(Clone, Debug)]
 pub struct Errors {
-    /// By cycles and age: the rate at the optimum of V_REF, and what its default adds.
+    /// By cycles and age: the rate at the optimum V_REF, and the excess at the default V_REF.
     aged: Grid<2>,
-    /// By cycles and reads of a block: what its default adds for reads, if it does.
+    /// By cycles and reads of a block: the excess at the default V_REF that comes from read disturb, if the model has
+    /// it.
     read: Option<Grid<1>>,
-    /// By page of a block: the rate against that of the mean page, as its type and its layer make it, of 2^16.
+    /// By page of a block: factor of its rate relative to the mean page, from its page type and its layer, in units of
+    /// 2^-16.
     by_page: Vec<u32>,
-    /// By page of a block: what the shift of its optimum does to the errors that the default of V_REF adds, as its
-    /// boundaries and its layer make it, of 2^16. Empty if shifts differ by nothing.
+    /// By page of a block: factor of the excess at the default V_REF that comes from the spread of the optimum over
+    /// read boundaries and layers, in units of 2^-16. Empty if the optimum has no such spread.
     shift_by_page: Vec<u32>,
-    /// The same by block.
+    /// The spread of the optimum over blocks.
     block_shift: Spread,
-    /// See [`Errors::bound`]. Empty where reads disturb, so that more than the cycles and the age of a block make its
-    /// rates.
+    /// See [`Errors::bound`]. Empty if the model has read disturb, because rates then depend on more than cycles and
+    /// age.
     bounds_by_page: Vec<PageFactor>,
-    /// Up to which age rates grow with it, by cycles.
+    /// By cycles: the age up to which rates grow monotonically.
     growth: Growth,
-    /// The rate that one step of V_REF adds.
+    /// The rate that a V_REF one step off the optimum adds.
     step: u64,
     /// Spreads over blocks, pages and codewords.
     spreads: [Spread; 3],
     /// Keys of the draws of blocks, pages, senses and decodings.
     keys: [u64; 4],
-    /// Bits of a codeword.
+    /// Number of bits of a codeword.
     bits: u64,
-    /// Standard normal draws, in 1/1024, and the skewness term of a binomial draw.
+    /// Quantiles of the standard normal distribution, in 1/1024, each with the skewness term of a binomial draw.
     normal: Vec<[i32; 2]>,
 }
 
-/// A factor of the rate of a page against that of the mean page of its block, in a byte: in steps of 1/64.
+/// Factor of a page's rate relative to the mean page of its block, in one byte with a resolution of 1/64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PageFactor(u8);
 
 impl PageFactor {
-    /// None is known.
+    /// There is no entry.
     pub const UNKNOWN: PageFactor = PageFactor(0);
-    /// No page has so small a factor.
+    /// Smaller than the factor of any page.
     pub const NONE: PageFactor = PageFactor(1);
-    /// From a factor of [`FACTOR_SHIFT`].
+    /// Shift from a factor with [`FACTOR_SHIFT`] fractional bits.
     const SHIFT: u32 = FACTOR_SHIFT - 6;
 
     /// The byte that stands for this factor.
@@ -94,7 +96,8 @@ impl PageFactor {
         PageFactor(byte)
     }
 
-    /// The factor of a page rounded up. A very large one is above all that [`PageFactor::down`] gives.
+    /// The factor of a page, rounded up. A factor that is too large for a byte exceeds every result of
+    /// [`PageFactor::down`].
     fn up(factor: u64) -> PageFactor {
         PageFactor(((factor >> PageFactor::SHIFT) + 1).clamp(2, 255) as u8)
     }
@@ -105,8 +108,8 @@ impl PageFactor {
     }
 }
 
-/// The rates of the mean page of blocks with these cycles and this age. Blocks that are read one after the other
-/// often have the same.
+/// Cache of the last rates that were looked up: blocks that are read one after another often have the same cycles and
+/// age.
 #[derive(Clone, Copy, Debug)]
 pub struct Aged {
     cycles: u32,
@@ -115,54 +118,54 @@ pub struct Aged {
 }
 
 impl Default for Aged {
-    /// Of no block.
+    /// Matches no block.
     fn default() -> Aged {
         Aged { cycles: 0, age: u64::MAX, rates: [0; 2] }
     }
 }
 
-/// The error rate of a page and its draws.
+/// The error rates of a page in one sense, and the keys of its draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
     best: u64,
     excess: u64,
     key: u64,
-    /// What `key` is mixed of.
+    /// The input of the hash that gives `key`.
     unmixed: u64,
 }
 
 impl Page {
-    /// The page of a first sense in the second one.
+    /// The page in its second sense; `self` is the page in its first sense.
     #[inline]
     pub fn again(&self) -> Page {
         let unmixed = self.unmixed ^ u64::from(FIRST_SENSE ^ (FIRST_SENSE + 1));
         Page { key: mix(unmixed), unmixed, ..*self }
     }
 
-    /// The draw of this sense, of which those of its codewords are made.
+    /// The draw of this sense. The draws of its codewords are derived from it.
     #[inline]
     pub fn draw(&self) -> u64 {
         self.key
     }
 
-    /// The page with these errors besides, a rate, and with all of its own errors more by `growth`, of 2^32.
+    /// The page with its errors raised by the factor 1 + `growth`/2^32, and then by the rate `added`.
     #[inline]
-    pub fn worsened(self, besides: u64, growth: u64) -> Page {
-        if besides | growth == 0 {
+    pub fn worsened(self, added: u64, growth: u64) -> Page {
+        if added | growth == 0 {
             return self;
         }
         let grown = |rate: u64| rate + ((u128::from(rate) * u128::from(growth)) >> 32) as u64;
-        Page { best: (grown(self.best) + besides).min(HALF), excess: grown(self.excess).min(HALF), ..self }
+        Page { best: (grown(self.best) + added).min(HALF), excess: grown(self.excess).min(HALF), ..self }
     }
 }
 
 impl Errors {
-    /// The errors of a configuration, which was checked. A block has `pages` pages, and a codeword `bits`
-    /// bits on flash.
+    /// Create the model for a checked configuration. A block has `pages` pages, and a codeword has `bits` bits on
+    /// flash.
     pub fn new(c: &ErrorsConfig, page_types: usize, pages: u32, bits: u64, seed: u64) -> Errors {
         let of = |cycles: u64, age: u64, reads: u64| {
             let days = age as f64 * UNIT_DAYS;
-            // The pages of a block are read as often as one another.
+            // All pages of a block are taken to be read equally often.
             let reads = reads as f64 / f64::from(pages);
             c.model.rates(PageState { cycles: cycles as f64, days, reads })
         };
@@ -220,38 +223,38 @@ impl Errors {
         }
     }
 
-    /// [`Errors::page_of`], with the rates of the block.
+    /// [`Errors::page_of`] with the rates looked up.
     #[cfg(test)]
     pub fn page(&self, found: &Found, page: u32, sense: u32) -> Page {
         self.page_of(self.rates(found), found, page, sense)
     }
 
-    /// The rates of the mean page of a block, as an operation finds it: at the optimum of V_REF, and what its default
-    /// adds.
+    /// The rates of the mean page of a block: at the optimum V_REF, and the excess at the default V_REF.
     #[inline(never)]
     pub fn rates(&self, found: &Found) -> [u64; 2] {
         self.aged.at(found.cycles.into(), found.age >> AGE_SHIFT)
     }
 
-    /// Whether pages have bounds ([`Errors::bound`]).
+    /// Whether the pages have bounds ([`Errors::bound`]).
     pub fn has_bounds(&self) -> bool {
         !self.bounds_by_page.is_empty()
     }
 
-    /// A factor that a page does not exceed against the mean page of its block, whatever its draw is.
+    /// An upper bound of a page's factor relative to the mean page of its block, over all draws.
     #[inline]
     pub fn bound(&self, page: u32) -> PageFactor {
         self.bounds_by_page[page as usize]
     }
 
-    /// The largest bound of pages whose rates are below `limit`, with V_REF at its default, in a block that is found
-    /// so, and in the same block when it was younger.
+    /// The largest bound for which the rates of pages at the default V_REF stay below `limit`, in the block `oldest` at
+    /// its present age and at every smaller age.
     pub fn largest_bound(&self, oldest: &Found, limit: u64) -> PageFactor {
         if oldest.age >> AGE_SHIFT > self.growth.until(oldest.cycles.into()) {
             return PageFactor::NONE;
         }
         let [best, excess] = self.rates(oldest);
-        // The factors of a page are rounded down twice, in another order.
+        // `page_of` rounds the factors of a page down twice, in another order, so this computation must not come out
+        // larger.
         let of_page = ((limit << FACTOR_SHIFT).saturating_sub(1) / (best + excess).max(1)).min(MOST_FACTOR);
         let draw = self.block_draw(oldest.block);
         let of_block = self.spreads[0].times(1 << FACTOR_SHIFT, draw).max(1);
@@ -260,13 +263,13 @@ impl Errors {
         PageFactor::down((of_page << FACTOR_SHIFT).saturating_sub(1) / of_block)
     }
 
-    /// The draw of a block's factor.
+    /// The draw for a block's factor.
     #[inline]
     fn block_draw(&self, block: BlockId) -> u64 {
         mix(self.keys[0] ^ u64::from(block.0))
     }
 
-    /// [`Errors::rates`], looked up only if they are not those of the last block.
+    /// [`Errors::rates`], with the rates of the last look-up as a cache.
     #[inline]
     pub fn rates_like(&self, last: &mut Aged, found: &Found) -> [u64; 2] {
         let (cycles, age) = (found.cycles, found.age >> AGE_SHIFT);
@@ -276,8 +279,7 @@ impl Errors {
         last.rates
     }
 
-    /// A page as an operation finds it, for sense number `sense` of the operation. `rates` are those of its block
-    /// ([`Errors::rates`]).
+    /// A page in sense number `sense`. The first argument are the rates of its block ([`Errors::rates`]).
     #[inline(always)]
     pub fn page_of(&self, [best, excess]: [u64; 2], found: &Found, page: u32, sense: u32) -> Page {
         let (factor, shift, unmixed) = self.page_draws(found, page, sense);
@@ -286,8 +288,8 @@ impl Errors {
         Page { best, excess, key: mix(unmixed), unmixed }
     }
 
-    /// [`Errors::rate`] of such a page with V_REF at its default, as far as it is not above [`HALF`], and
-    /// [`Page::draw`], where pages have bounds.
+    /// For a page that has a bound: its [`Errors::rate`] at the default V_REF (exact unless it is above [`HALF`]), and
+    /// its [`Page::draw`].
     #[inline(always)]
     pub fn undisturbed(&self, rates: [u64; 2], found: &Found, page: u32, sense: u32) -> (u64, u64) {
         debug_assert!(self.has_bounds());
@@ -296,8 +298,8 @@ impl Errors {
         (best + excess, mix(unmixed))
     }
 
-    /// The factor of a page against the mean page of the mean block, that of the errors which V_REF's default adds, and
-    /// what its draw is mixed of.
+    /// The factor of a page relative to the mean page of the mean block, the factor of its excess at the default V_REF,
+    /// and the input of the hash that gives its draw.
     #[inline(always)]
     fn page_draws(&self, found: &Found, page: u32, sense: u32) -> (u64, u64, u64) {
         let (id, cycles) = (u64::from(found.block.0), u64::from(found.cycles));
@@ -315,7 +317,7 @@ impl Errors {
         (factor, shift, of_page ^ sense_key ^ sense)
     }
 
-    /// The error rate of a page with V_REF at a place.
+    /// The error rate of a page at a V_REF.
     #[inline]
     pub fn rate(&self, page: &Page, vref: Vref) -> u64 {
         let added = match vref {
@@ -332,19 +334,21 @@ impl Errors {
         (page.best + added).min(HALF)
     }
 
-    /// Wrong bits of codeword `number` of a page that is sensed with this error rate and draw ([`Page::draw`]): a
-    /// binomial draw (by its normal approximation with skewness, at most half an error off its quantiles).
+    /// The number of wrong bits of codeword `number` of a page. `sense` is the draw of the sense ([`Page::draw`]) and
+    /// `rate` its error rate. This is a binomial draw, by the normal approximation with skewness, whose quantiles are
+    /// at most half an error off.
     #[inline]
     pub fn codeword(&self, sense: u64, rate: u64, number: u32) -> u32 {
         let draw = mix(sense ^ u64::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         self.drawn(rate, draw >> 12, draw)
     }
 
-    /// Wrong bits of a codeword of a page with this error rate, for a draw of its factor and one of its errors.
+    /// The number of wrong bits of a codeword, from the page's error rate, the draw for the codeword's factor and the
+    /// draw for its errors.
     #[inline]
     pub fn drawn(&self, rate: u64, factor: u64, normal: u64) -> u32 {
         let rate = self.spreads[2].times(rate, factor).min(HALF);
-        // In 1/1024.
+        // `mean` is in 1/1024.
         let mean = (rate * self.bits) >> 30;
         let share = rate as f64 / ONE;
         let deviation = (mean as f64 / 1024.0 * (1.0 - share)).sqrt();
@@ -353,24 +357,25 @@ impl Errors {
         ((drawn + 512) >> 10).clamp(0, self.bits as i64) as u32
     }
 
-    /// The fewest and the most wrong bits that a codeword of a page with this error rate can have.
+    /// The smallest and the largest number of wrong bits of a codeword, over all draws, in a page with this error rate.
     pub fn bounds(&self, rate: u64) -> (u32, u32) {
-        // The factors and the quantiles are in order. Few errors have their fewest where the skewness ends.
+        // Factors and quantiles are sorted. At low rates the smallest number is not at the lowest quantile, because of
+        // the skewness term.
         let last = QUANTILES as u64 - 1;
         let least = (0..QUANTILES as u64 / 2).step_by(64).map(|normal| self.drawn(rate, 0, normal)).min();
         (least.unwrap_or(0).saturating_sub(1), self.drawn(rate, last, last))
     }
 
-    /// Two draws for the decoding of codeword `number` of a page that is sensed with this draw, or for the page itself
-    /// (`u32::MAX`).
+    /// Two draws for the decoding of codeword `number` of a page, or for the page itself (`u32::MAX`). `sense` is the
+    /// draw of the sense.
     #[inline]
     pub fn decode_draws(&self, sense: u64, number: u32) -> [u32; 2] {
         let draw = mix(sense ^ self.keys[3] ^ u64::from(number));
         [(draw >> 32) as u32, draw as u32]
     }
 
-    /// The distance of a V_REF from the optimum of a page that is normal with this standard deviation, in
-    /// sixteenths of a step.
+    /// A normal draw, with this standard deviation, of the distance of V_REF from the optimum of a page, in sixteenths
+    /// of a step.
     #[inline]
     pub fn off_optimum(&self, page: &Page, deviation: u16) -> i16 {
         let [_, draw] = self.decode_draws(page.key, u32::MAX);
@@ -379,7 +384,7 @@ impl Errors {
         z.signum() as i16 * off as i16
     }
 
-    /// How far a V_REF stands from its default, for a page, in sixteenths of a step.
+    /// The distance of a V_REF from the default, in sixteenths of a step.
     #[inline]
     pub fn distance(&self, page: &Page, vref: Vref) -> u16 {
         match vref {
@@ -389,7 +394,7 @@ impl Errors {
         }
     }
 
-    /// The distance of the optimum of a page from the default of V_REF, in sixteenths of a step.
+    /// The distance of a page's optimum V_REF from the default, in sixteenths of a step.
     #[inline]
     pub fn optimum(&self, page: &Page) -> u16 {
         // sqrt is exact on every machine.
@@ -397,19 +402,19 @@ impl Errors {
     }
 }
 
-/// A rate at the optimum of V_REF and what its default adds, times the factors of a page.
+/// Multiply the rate at the optimum V_REF, and the excess at the default V_REF, by the factors of a page.
 #[inline(always)]
 fn scaled(best: u64, excess: u64, factor: u64, shift: u64) -> (u64, u64) {
     let of_page = |rate: u64| (rate * factor) >> FACTOR_SHIFT;
     (of_page(best), (of_page(excess).min(HALF) * shift) >> FACTOR_SHIFT)
 }
 
-/// A factor, or 1 if it is smaller.
+/// The larger of a factor and 1.
 fn at_least_one(factor: u64) -> u64 {
     factor.max(1 << FACTOR_SHIFT)
 }
 
-/// What reads have added to a block. (Not inlined: most drives do not have it.)
+/// The excess from read disturb. (Not inlined, because most drives do not have it.)
 #[inline(never)]
 fn disturb(read: &Grid<1>, found: &Found) -> u64 {
     read.at(found.cycles.into(), found.reads.into())[0]
@@ -438,7 +443,7 @@ mod tests {
         Errors::new(&config(spread), 3, 576, 36_864, 7)
     }
 
-    /// Pages whose optima alone differ, by block, layer and boundary.
+    /// Pages that differ only in their optimum, by block, layer and boundary.
     fn shifted([block, layer, boundary]: [f64; 3]) -> Errors {
         let c = ErrorsConfig {
             boundaries: vec![2, 2, 2],
@@ -466,7 +471,7 @@ mod tests {
             let page = e.page(&found(1, cycles, days), 0, 0);
             let state = PageState { cycles: cycles.into(), days: days as f64, reads: 0.0 };
             let model = ErrorModel::Fitted.rates(state);
-            // Pages of the first type have 6/7 of the mean.
+            // Pages of the first type have 6/7 of the mean rate.
             for (rate, exact) in [(Vref::Moved(0), model.default), (Vref::Best, model.best)] {
                 let (rate, exact) = (share(e.rate(&page, rate)), exact * 6.0 / 7.0);
                 assert!((rate / exact - 1.0).abs() < 3e-3, "{cycles}, {days}: {rate}, {exact}");
@@ -562,8 +567,8 @@ mod tests {
         assert!((0.14..0.20).contains(&deviation), "block, layer and page: {deviation}");
     }
 
-    /// Optima differ by block, layer and boundary, and the errors at the default with their square. Half of the pages are
-    /// on either side of the model.
+    /// The optimum varies by block, layer and boundary, and the excess at the default with its square. Half of the
+    /// pages are above the model and half below.
     #[test]
     fn optima_have_a_spread_of_their_own() {
         let [block, layer, boundary] = [0.15, 0.2, 0.2];
@@ -583,7 +588,7 @@ mod tests {
         assert!((by_block / block - 1.0).abs() < 0.03, "{by_block}");
         let by_layer = deviation(&shifts(&|i| (3, 6 * i), 96));
         assert!((by_layer / layer - 1.0).abs() < 0.25, "96 layers: {by_layer}");
-        // The pages of one layer of one block.
+        // Pages of one layer of one block.
         let pages = shifts(&|i| (3, i), 6);
         assert!(pages[..3] == pages[3..] && pages[0] != pages[1] && pages[1] != pages[2], "{pages:?}");
         let all = shifts(&|i| (i, i * 7 % 576), 50_000);
@@ -591,7 +596,7 @@ mod tests {
         let middle = libm::log(f64::from(model.optimum(&model.page(&found(0, 1000, 30), 2, 0))));
         let below = all.iter().filter(|&&x| x < middle).count() as f64 / all.len() as f64;
         assert!((0.3..0.7).contains(&below), "three boundaries and 96 layers are few draws: {below}");
-        // The rate at the default is that of the distance; the best rate is that of the model.
+        // The excess at the default follows from the distance; the rate at the optimum is that of the model.
         for page in [e.page(&found(1, 1000, 30), 5, 0), e.page(&found(9, 1000, 30), 77, 0)] {
             let away = f64::from(e.optimum(&page)) / 16.0;
             let added = share(e.rate(&page, Vref::Moved(0)) - e.rate(&page, Vref::Best));
@@ -601,7 +606,7 @@ mod tests {
         }
     }
 
-    /// One V_REF repairs every page of a group if optima do not differ, and not if they do.
+    /// One V_REF suits every page of a group if the optimum does not vary, and not if it does.
     #[test]
     fn one_v_ref_does_not_repair_every_page() {
         let repaired = |spread: f64| {

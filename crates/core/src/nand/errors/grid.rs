@@ -1,17 +1,17 @@
-//! A function of one or two whole numbers as a table: between its points it is taken as straight. The points
-//! lie densely for small numbers and ever wider for large ones, so that powers are met within 0.1 %.
+//! A function of one or two whole numbers as a table with linear interpolation. The points are dense for small numbers
+//! and at growing distances for large ones, so that powers are within 0.1 %.
 
 /// Points in each octave of a [`Grid`], as a power of two.
 const PER_OCTAVE: u32 = 3;
-/// Numbers from here on count as this.
+/// Numbers above this are treated as this.
 const LARGEST: u64 = (1 << 40) - 1;
 
-/// A place between two points.
+/// A position between two points.
 #[derive(Clone, Copy)]
 pub struct Between {
     /// The lower point.
     pub point: usize,
-    /// How far it is from there to the next point, of 2^16.
+    /// The position between this point and the next, in units of 2^-16.
     pub share: u64,
 }
 
@@ -22,7 +22,7 @@ pub fn number<const PER_OCTAVE: u32>(point: usize) -> u64 {
     if point < per { point } else { (per + point % per) << (point / per - 1) }
 }
 
-/// The place of a number, with 2^`PER_OCTAVE` points in each octave.
+/// The position of a number, with 2^`PER_OCTAVE` points in each octave.
 #[inline]
 pub fn place<const PER_OCTAVE: u32>(n: u64) -> Between {
     let n = n.min(LARGEST);
@@ -46,7 +46,8 @@ fn between(low: u64, high: u64, share: u64) -> u64 {
     if high >= low { low + (((high - low) * share) >> 16) } else { low - (((low - high) * share) >> 16) }
 }
 
-/// Functions of two numbers, of which all values are at hand together. They are below 2^40.
+/// `N` functions of two numbers with a common table, so that their values are adjacent in memory. Values are below
+/// 2^40.
 #[derive(Clone, Debug)]
 pub struct Grid<const N: usize> {
     most: [u64; 2],
@@ -54,7 +55,7 @@ pub struct Grid<const N: usize> {
     values: Vec<[u64; N]>,
 }
 
-/// Up to which second number no value of a [`Grid`] falls as it grows.
+/// For each first number: the second number up to which all values of a [`Grid`] grow monotonically.
 #[derive(Clone, Debug)]
 pub struct Growth {
     most: u64,
@@ -63,16 +64,16 @@ pub struct Growth {
 }
 
 impl Growth {
-    /// The second number, for this first number.
+    /// The limit of the second number for this first number.
     pub fn until(&self, x: u64) -> u64 {
-        // The values lie between those of two points.
+        // The values are between those of two points.
         let Between { point, .. } = place::<PER_OCTAVE>(x.min(self.most));
         self.until[point].min(self.until[point + 1])
     }
 }
 
 impl<const N: usize> Grid<N> {
-    /// The table of `f` for numbers up to `most`; beyond them it stays as it is there.
+    /// The table of `f` for numbers up to `most`. Larger numbers give the values at `most`.
     pub fn new(most: [u64; 2], f: impl Fn(u64, u64) -> [u64; N]) -> Grid<N> {
         let most = most.map(|n| n.min(LARGEST));
         let width = points(most[1]);
@@ -81,7 +82,7 @@ impl<const N: usize> Grid<N> {
         Grid { most, width, values }
     }
 
-    /// Up to which second number the values grow.
+    /// The limits up to which the values grow.
     pub fn growth(&self) -> Growth {
         let falls = |pair: &[[u64; N]]| pair[0].iter().zip(&pair[1]).any(|(low, high)| low > high);
         let until = |row: &[[u64; N]]| row.windows(2).position(falls).map_or(u64::MAX, number::<PER_OCTAVE>);

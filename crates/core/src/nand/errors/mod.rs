@@ -1,8 +1,8 @@
 //! Raw bit errors: how many bits of each codeword a sense reads wrongly.
 //!
-//! The answer is a function of the seed, the block, its program/erase cycles, the page, the age of its data,
-//! its reads, where the read voltage (V_REF) stands, and which sense it is. So a scheme that does other
-//! operations before does not change it.
+//! The number is a function of the seed, the block, its program/erase cycles, the page, the age of its data, its reads,
+//! the read voltage (V_REF), and the number of the sense. Other operations before do not change it, so all schemes meet
+//! the same errors.
 
 pub mod config;
 pub mod decodings;

@@ -1,6 +1,6 @@
-//! The members of the error model: the error rate of a page with V_REF at its default, and at its optimum.
+//! The error models: the error rate of a page at the default V_REF, and at its optimum V_REF.
 //!
-//! Error rates are shares of the bits that a sense reads wrongly, of the mean page of the mean block.
+//! An error rate is the share of bits that a sense reads wrongly, for the mean page of the mean block.
 
 use super::config::ErrorModel;
 use super::v_th;
@@ -12,21 +12,21 @@ pub struct PageState {
     pub cycles: f64,
     /// Age of its data, days.
     pub days: f64,
-    /// Reads since the erase of its block, of each page of the block.
+    /// Reads per page of its block since the erase of the block.
     pub reads: f64,
 }
 
 /// The error rates of a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
-    /// With V_REF at its optimum.
+    /// At the optimum V_REF.
     pub best: f64,
-    /// With V_REF at its default.
+    /// At the default V_REF.
     pub default: f64,
 }
 
 impl ErrorModel {
-    /// Whether reads of a block add errors.
+    /// Whether the model has read disturb.
     pub fn counts_reads(self) -> bool {
         self == ErrorModel::PowerLaw
     }
@@ -41,9 +41,9 @@ impl ErrorModel {
     }
 }
 
-/// Kim et al., FAST 2019, 72-layer TLC. Of the four terms the first two stay with V_REF at its optimum: the
-/// errors of programming, and the wider states of cycled cells. Retention and reads shift the states, and
-/// V_REF follows (an assumption: the source has no V_REF).
+/// Kim et al., FAST 2019, 72-layer TLC. Of the four terms, the first two remain at the optimum V_REF: errors of
+/// programming, and the wider states of cycled cells. The optimum V_REF compensates the other two, the shifts of the
+/// states by retention and reads (an assumption: the source has no V_REF).
 fn power_law(PageState { cycles, days, reads }: PageState) -> Rates {
     let best = 1.48e-3 + 3.90e-10 * libm::pow(cycles, 2.05);
     let retention = 6.28e-5 * libm::pow(cycles, 0.14) * libm::pow(days, 0.54);
@@ -51,9 +51,9 @@ fn power_law(PageState { cycles, days, reads }: PageState) -> Rates {
     Rates { best, default: best + retention + disturb }
 }
 
-/// Passes the correction limit of 0.0085 after 17, 14 and 10 days at 0, 200 and 500 cycles (Chun et al., HPCA
-/// 2024), with the exponent of time of [`power_law`]. The constant is its error rate with V_REF at the
-/// optimum. Reads have no term: the source gives none.
+/// A fit that exceeds the correction limit of 0.0085 after 17, 14 and 10 days at 0, 200 and 500 cycles (Chun et al.,
+/// HPCA 2024). The exponent of time is that of [`power_law`], and the constant is the error rate of [`power_law`] at
+/// the optimum V_REF. There is no read disturb, because the source gives none.
 fn fitted(PageState { cycles, days, .. }: PageState) -> Rates {
     let best = 1.5e-3;
     Rates { best, default: best + 1.516e-3 * libm::exp(5.6e-4 * cycles) * libm::pow(days, 0.54) }

@@ -8,9 +8,8 @@ pub fn above(x: f64) -> f64 {
     0.5 * libm::erfc(x / std::f64::consts::SQRT_2)
 }
 
-/// The value above which a standard normal variable is with probability `p`, 0 < `p` <= 0.5, by Newton's
-/// method from a value that is at least 0 and not above it. The density falls there, so that no step goes
-/// too far.
+/// The value that a standard normal variable exceeds with probability `p`, 0 < `p` <= 0.5. Newton's method starts at
+/// `from`, which is at least 0 and not above the result. The density falls there, so that no step overshoots.
 fn upper_quantile(p: f64, from: f64) -> f64 {
     let mut z = from;
     for _ in 0..60 {

@@ -1,4 +1,4 @@
-//! How much pages differ: tables of factors, whose logarithms are normal.
+//! The variation between pages: tables of lognormal factors.
 
 use super::config::ErrorsConfig;
 use super::normal::QUANTILES;
@@ -6,7 +6,7 @@ use tailcut_units::random::mix;
 
 /// One as a factor of a spread.
 pub const FACTOR_SHIFT: u32 = 16;
-/// The largest factor of a page, and of its shift: with the largest rate it stays below 2^64.
+/// The largest factor of a page and of its shift. Its product with the largest rate is below 2^64.
 pub const MOST_FACTOR: u64 = 1 << 24;
 
 /// A table of factors by draw, unless all are 1.
@@ -14,7 +14,7 @@ pub const MOST_FACTOR: u64 = 1 << 24;
 pub struct Spread(Option<Box<[u32; QUANTILES]>>);
 
 impl Spread {
-    /// Factors with this standard deviation of their logarithm; none if it is 0.
+    /// Lognormal factors with this standard deviation of the logarithm; no table if it is 0.
     pub fn new(deviation: f64, normal: &[f64]) -> Spread {
         if deviation == 0.0 {
             return Spread(None);
@@ -25,9 +25,9 @@ impl Spread {
         Spread(Some(Box::new(std::array::from_fn(|i| libm::round(all[i] * scale) as u32))))
     }
 
-    /// What the shifts of V_REF's optimum do to the errors at its default, if the logarithms of the shifts have this
-    /// standard deviation around that of the model: these errors grow with the square of the shift. (Its median is 1 and not its
-    /// mean, so that half of the pages are on either side of the model.)
+    /// Factors of the excess at the default V_REF that come from a lognormal spread of the optimum. `deviation` is the
+    /// standard deviation of the logarithm of the optimum's distance. The excess grows with the square of the distance.
+    /// (The median of the factors is 1, not the mean, so that half of the pages are above the model and half below.)
     pub fn of_shift(deviation: f64, normal: &[f64]) -> Spread {
         if deviation == 0.0 {
             return Spread(None);
@@ -51,16 +51,16 @@ impl Spread {
     }
 }
 
-/// How the optimum of V_REF shifts by page of a block.
+/// The spread of the optimum V_REF over the pages of a block.
 pub struct Shifts {
-    /// Page types, which tell other boundaries apart.
+    /// Number of page types, which use different read boundaries.
     pub boundaries: u32,
-    /// Pages of a layer.
+    /// Number of pages of a layer.
     pub layer_pages: u32,
 }
 
 impl Shifts {
-    /// By page: what its shift does to the errors that the default of V_REF adds. Empty if no shift differs.
+    /// By page: the factor of its excess at the default V_REF. Empty if the optimum has no such spread.
     pub fn by_page(&self, c: &ErrorsConfig, pages: u32, normal: &[f64], key: u64) -> Vec<u32> {
         let all = [c.shift_block_spread, c.shift_layer_spread, c.shift_boundary_spread];
         if all.iter().all(|&spread| spread == 0.0) {

@@ -1,12 +1,12 @@
-//! How long the decoder takes for a codeword.
+//! The decoding time of a codeword.
 //!
-//! The time counts in ticks, of which a byte holds the number. It is the number of iterations, or it follows from the
-//! errors of the codeword by a table (`errors.decode_times`).
+//! The time is a number of ticks, which fits a byte. It is the number of iterations, or it follows from the errors of
+//! the codeword by a table (`errors.decode_times`).
 
 use super::config::ErrorsConfig;
 use tailcut_ldpc::{CODEWORD_BITS, Table};
 
-/// The most ticks of a codeword. (255 has another meaning in `flash::senses`.)
+/// Largest number of ticks of a codeword. (255 has another meaning in `flash::senses`.)
 const MOST_TICKS: u64 = 254;
 
 /// The time of a codeword in the decoder.
@@ -14,14 +14,14 @@ const MOST_TICKS: u64 = 254;
 pub struct DecodeTimes {
     /// A tick, ns.
     tick_ns: u64,
-    /// By number of errors: the ticks of a codeword that is decoded. Empty: its iterations.
+    /// By number of errors: the ticks of a decoded codeword. If empty, the ticks are the iterations.
     by_errors: Vec<u8>,
     /// The ticks of a codeword that is not decoded.
     failed: u8,
 }
 
 impl DecodeTimes {
-    /// The times of a configuration, which was checked, for the decoder of this table. A page has so many codewords.
+    /// The times of a checked configuration, for the decoder of this table and pages of `codewords` codewords.
     pub fn new(c: &ErrorsConfig, table: &Table, codewords: u64) -> DecodeTimes {
         let share = c.decode_unit.codewords(codewords);
         let Some(longest) = c.decode_times.iter().map(|time| time.0).max() else {
@@ -61,7 +61,7 @@ impl DecodeTimes {
         self.failed
     }
 
-    /// The ticks of a codeword with so many errors, which is decoded or not, in so many iterations.
+    /// The ticks of a codeword with `errors` errors: whether it was decoded, and in how many iterations.
     #[inline]
     pub fn ticks(&self, errors: u32, (decoded, iterations): (bool, u8)) -> u8 {
         match self.by_errors.last() {

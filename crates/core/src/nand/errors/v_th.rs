@@ -1,9 +1,9 @@
-//! Threshold voltages of TLC cells: eight states, each normal, that widen with cycles and shift down with the
-//! age of the data. V_REF stays, or moves along with the shift.
+//! The threshold voltages of TLC cells: eight normal distributions, which widen with cycles and shift down with the age
+//! of the data. V_REF stays at its default, or follows the shift.
 //!
-//! An assumption in all its numbers: programmed states at equal distances, and widths and shifts such that
-//! new data have an error rate of 1.5e-3, and that of the fitted model comes out at the other ages. The test
-//! of `model` compares the two; neither is computed from the other.
+//! All its numbers are assumptions. The programmed states have equal distances. Widths and shifts are chosen so that
+//! new data have an error rate of 1.5e-3, and that older data have the rate of the fitted model. The test of `model`
+//! compares the two models; neither is computed from the other.
 
 use super::model::{PageState, Rates};
 use super::normal::above;
@@ -12,16 +12,16 @@ use super::normal::above;
 const DISTANCE: f64 = 63.0;
 /// Standard deviation of the states of new data in a fresh block.
 const WIDTH: f64 = 11.25;
-/// By how much a cycle widens them, as a share.
+/// Relative widening of the states by one cycle.
 const WIDENING: f64 = 2e-5;
 /// Shift of the highest state of a fresh block after a day.
 const SHIFT: f64 = 6.584;
 /// Power of time, and growth with cycles, of the shift.
 const SHIFT_POWER: f64 = 0.27;
 const SHIFT_BY_CYCLE: f64 = 2.4e-4;
-/// Shift of the lowest programmed state, against that of the highest. The erased state does not shift.
+/// Shift of the lowest programmed state relative to that of the highest. The erased state does not shift.
 const LEAST_SHIFT: f64 = 0.3;
-/// States of a cell, and bits of it.
+/// Number of states of a cell.
 const STATES: usize = 8;
 const BITS: f64 = 3.0;
 
@@ -30,7 +30,7 @@ pub(super) fn rates(state: PageState) -> Rates {
     Rates { best: rate(state, 1.0), default: rate(state, 0.0) }
 }
 
-/// The error rate with V_REF moved by this share of the mean shift of the two states beside it.
+/// The error rate if each V_REF is moved by this share of the mean shift of its two neighbouring states.
 pub(super) fn rate(PageState { cycles, days, .. }: PageState, moved: f64) -> f64 {
     let shift = SHIFT * libm::exp(SHIFT_BY_CYCLE * cycles) * libm::pow(days, SHIFT_POWER);
     let width = WIDTH * (1.0 + WIDENING * cycles);

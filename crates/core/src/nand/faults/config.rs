@@ -106,7 +106,7 @@ impl FaultsConfig {
         self.deaths().iter().any(|(_, share)| share.is_some_and(|share| share > 0.0))
     }
 
-    /// The planes that die by chance, counted over the drive, and when, ns. The seed decides.
+    /// The planes that die by chance, numbered over the drive, each with the time of death, ns. The seed decides.
     pub fn drawn_deaths(&self, g: &GeometryConfig, seed: u64) -> Vec<(u64, Range<u32>)> {
         let within = self.within.unwrap_or(Span(0)).0;
         let mut all = Vec::new();
@@ -285,7 +285,7 @@ impl FaultConfig {
         }
     }
 
-    /// Check that it can be injected into a drive that runs: it begins now.
+    /// Check that the fault can be injected into a running drive, where it begins now.
     pub(crate) fn check_injected(&self, g: &GeometryConfig) -> Result<(), String> {
         if self.kind == FaultKind::Bad {
             return Err(format!("{self}: a block is bad from the factory or not; `erase` lets it grow bad"));
@@ -327,7 +327,7 @@ impl FaultConfig {
             Ok(())
         };
         of(self.cycle.is_some(), "cycle", &[FaultKind::Program, FaultKind::Erase])?;
-        // An erase is counted before it fails.
+        // An erase increments the cycles before it can fail.
         if let Some(n) = self.cycle.filter(|&n| n >= MOST_CYCLES) {
             return refuse(
                 &format!("{key}.cycle"),

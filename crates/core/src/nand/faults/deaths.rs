@@ -1,4 +1,4 @@
-//! Planes that die, with all their blocks.
+//! The deaths of planes, with all their blocks.
 
 use super::config::{FaultConfig, FaultsConfig};
 use crate::nand::config::GeometryConfig;
@@ -7,13 +7,13 @@ use std::ops::Range;
 /// Planes that die together.
 #[derive(Clone, Debug)]
 pub struct Death {
-    /// When, ns.
+    /// Time of death, ns.
     pub at: u64,
-    /// Which, counted over the drive by channel, die and plane.
+    /// The planes, numbered over the drive by channel, die and plane.
     pub planes: Range<u32>,
 }
 
-/// The deaths of a configuration, named and by chance, in order of time. The seed decides which come by chance.
+/// The deaths of a configuration in order of time: those that it names, and those by chance, which the seed decides.
 pub fn deaths(rates: &FaultsConfig, places: &[FaultConfig], g: &GeometryConfig, seed: u64) -> Vec<Death> {
     let dead = places.iter().filter(|f| f.kills());
     let named = dead.map(|f| Death { at: f.begins().0, planes: f.planes(g) });

@@ -1,6 +1,6 @@
-//! Which operations fail. The answer is a function of the seed, the block, its program/erase cycle
-//! and the page, and of the block's reads for a sense that fails once. So a scheme that does other
-//! operations before does not change it.
+//! Decides which operations fail. The decision is a function of the seed, the block, its program/erase cycle and the
+//! page; for a sense that fails once, also of the block's reads. Other operations before do not change it, so all
+//! schemes meet the same failures.
 
 use super::config::{FaultConfig, FaultKind, FaultsConfig};
 use crate::address::BlockId;
@@ -11,7 +11,7 @@ use std::ops::Range;
 use tailcut_units::Stream;
 use tailcut_units::random::mix;
 
-/// A rate, as the draws below which an operation fails, and the key of its draws.
+/// A failure rate: an operation fails if its draw is below a threshold. With the key of the draws.
 #[derive(Clone, Copy, Debug)]
 struct Rate {
     below: u64,
@@ -45,7 +45,7 @@ struct Place {
     reads: u32,
     older: u64,
     once: bool,
-    /// The program/erase cycle of the block in which it happened first; `u32::MAX` if it has not happened.
+    /// The program/erase cycle of the block in which the fault first occurred; `u32::MAX` if it has not occurred.
     met: u32,
 }
 
@@ -75,16 +75,16 @@ pub struct Faults {
     page: Rate,
     /// Reads of a block after which the pages of `page` fail.
     page_reads: u32,
-    /// Most expected errors of a block that is used, in 1/16 of a bit of a KiB.
+    /// Largest number of expected errors per KiB, in 1/16, of a block that may be used.
     pub worn: Option<u32>,
-    /// Most errors that can be corrected, in 1/16 of a bit of a KiB.
+    /// Largest number of errors per KiB, in 1/16, that can be corrected.
     pub correctable: Option<u32>,
     /// The faults of the configuration at exact places.
     places: Places,
-    /// Whether faults may be added while the drive runs, and the geometry that their places are in.
+    /// Whether faults may be injected while the drive runs.
     injected: bool,
     geometry: GeometryConfig,
-    /// Whether reads of pages can fail, apart from raw bit errors, dead planes and what is injected.
+    /// Whether reads of pages can fail for reasons other than raw bit errors, dead planes and injected faults.
     pub may_fail_reads: bool,
 }
 
@@ -93,7 +93,7 @@ pub struct Faults {
 pub struct Places(Vec<Place>);
 
 impl Places {
-    /// Whether one of the faults lets this attempt fail.
+    /// Whether one of the faults makes this attempt fail.
     #[inline]
     fn fail(&mut self, kind: FaultKind, a: &Attempt) -> bool {
         !self.0.is_empty() && self.some_fail(kind, a)
@@ -126,7 +126,7 @@ impl Places {
 /// An operation on a page or block that may fail.
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt {
-    /// What it finds at the block.
+    /// The state of the block.
     pub found: Found,
     /// The page; 0 for an erase.
     pub page: u32,
@@ -135,8 +135,7 @@ pub struct Attempt {
 }
 
 impl Faults {
-    /// The faults of a configuration, which was checked; `None` if nothing can fail. `has_errors` says whether
-    /// pages have raw bit errors.
+    /// The faults of a checked configuration; `None` if nothing can fail. `has_errors`: pages have raw bit errors.
     pub fn new(
         rates: &FaultsConfig,
         places: &[FaultConfig],
@@ -177,15 +176,15 @@ impl Faults {
         .then_some(faults)
     }
 
-    /// The faults at exact places of the configuration. None has happened yet.
+    /// The configured faults at exact places, none of which has occurred yet.
     pub fn places(&self) -> Places {
         self.places.clone()
     }
 
-    /// Check a fault that is to be added while the drive runs. Returns the planes that it concerns.
+    /// Check a fault that will be injected while the drive runs. Returns the planes that it concerns.
     ///
     /// # Errors
-    /// There is no such place, or the drive was not made for it; `None` says the latter.
+    /// If the place does not exist, or (`None`) the drive was created without support for injected faults.
     pub fn check_injected(&self, fault: &FaultConfig) -> Result<Range<u32>, Option<String>> {
         if !self.injected {
             return Err(None);

@@ -1,10 +1,10 @@
 //! AERO without aggressive pulses: each pulse only as long as the fail bits tell.
 //!
-//! **What it does.** The first pulse of a block is short (`shallow`). The verify after it counts fail bits,
-//! and a table gives the pulse that erases a block with so many: one step up to `erase.gamma` fail bits, and
-//! one more for each `erase.delta` above. If more is needed than is left at the voltage level, the pulse
-//! takes all of it, and the next level follows. A block whose short pulse and the next fill the level no
-//! longer gets a short pulse: it would only add a verify.
+//! **What it does.** The first pulse of a block is short (`shallow`). The verify after it counts the fail bits, and a
+//! table gives the pulse for that count: one step up to `erase.gamma` fail bits, and one more for each `erase.delta`
+//! above. If the pulse does not fit into the rest of the voltage level, it takes that rest, and a pulse at the next
+//! level follows. A block whose short pulse and next pulse fill the level gets no further short pulses, because they
+//! would only add a verify.
 //!
 //! **Why it matters for the tail.** An erase ends when its block is erased: a young block takes 2 to 2.5 ms
 //! instead of 3.5 ms.

@@ -1,7 +1,7 @@
-//! i-ISPE: ISPE that starts at the voltage of as many pulses as the block's last erase took.
+//! i-ISPE: ISPE that starts at the voltage level with which the block's last erase ended.
 //!
-//! **What it does.** Remembers how many pulses the last erase of each block took. The next erase begins with
-//! a full pulse at the voltage level of that number, and goes on as `ispe`.
+//! **What it does.** Remembers how many pulses the last erase of each block took. The next erase begins with a full
+//! pulse at the voltage level of that number, and continues like `ispe`.
 //!
 //! **Why it matters for the tail.** Old blocks need fewer pulses. Each is at a higher voltage, which wears
 //! the block more if `erase.stress_exponent` is more than 0.

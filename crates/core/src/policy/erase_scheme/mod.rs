@@ -1,4 +1,4 @@
-//! The pulses of an erase, chosen from what the verify after each pulse tells.
+//! The pulses of an erase, chosen by the result of the verify after each pulse.
 
 pub mod aero;
 pub mod aero_cons;
@@ -19,24 +19,24 @@ pub struct EraseContext {
     pub steps_per_level: u32,
     /// Voltage levels, from 1 on.
     pub levels: u32,
-    /// Most fail bits with which one step more erases a block.
+    /// Largest number of fail bits with which one further step erases a block.
     pub gamma: u32,
-    /// Fail bits that each step before it adds.
+    /// Fail bits that each further missing step adds.
     pub delta: u32,
-    /// Most fail bits that tell how many steps more erase a block.
+    /// Largest number of fail bits that shows how many further steps erase a block.
     pub high: u32,
-    /// Raw bit errors of a KiB that `delta` fail bits add which an erase leaves.
+    /// Raw bit errors per KiB that an erase adds if it ends with `delta` fail bits.
     pub residual_errors: u32,
 }
 
-/// What the controller knows of a block before it erases the block.
+/// The state of a block that the controller knows before an erase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockView {
-    /// Pulses of its last erase; 0 if it has had none.
+    /// Number of pulses of its last erase; 0 if it has never been erased.
     pub pulses: u32,
-    /// Whether a short first pulse can help.
+    /// Whether a short first pulse (shallow erasure) is useful.
     pub shallow: bool,
-    /// Raw bit errors of a KiB, in 1/16, that it is expected to have at the stated retention.
+    /// Expected raw bit errors per KiB, in 1/16, at the stated retention.
     pub errors: u32,
 }
 
@@ -45,18 +45,18 @@ pub struct BlockView {
 pub struct VerifyView {
     /// The voltage level of the pulse, from 1 on.
     pub level: u32,
-    /// Steps that are left at this level.
+    /// Number of remaining steps at this level.
     pub left: u32,
     /// Fail bits: bit lines with a cell that is not erased.
     pub fail_bits: u32,
 }
 
-/// How the host's writes load the drive when an erase is ordered.
+/// The load of host writes on the drive when an erase is issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteLoad {
     /// Mapping units in the write buffer that are on their way to flash; 0 without a buffer.
     pub in_flight: u32,
-    /// Mapping units for which the buffer has room beside its dirty ones; 0 without a buffer.
+    /// Number of mapping units for which the buffer has room in addition to its dirty ones; 0 without a buffer.
     pub room: u32,
     /// Whether a host write waits: for the buffer or, without a buffer, for its program.
     pub waits: bool,
@@ -71,24 +71,24 @@ pub struct Pulse {
     pub steps: u32,
 }
 
-/// The contract: `first` and `next` return pulses of at least one step that fit into their level. `next` is
-/// asked while the block is not erased; `None` leaves it as it is. `at_full_voltage` is asked when an erase is
-/// ordered, and is false for a scheme that does not choose. All other answers never change.
+/// The contract: `first` and `next` return pulses of at least one step that fit into their level. `next` is asked while
+/// the block is not erased; `None` ends the erase. `at_full_voltage` is asked when an erase is issued, and is false for
+/// a scheme that does not choose. All other answers never change.
 pub trait EraseScheme {
-    /// The scheme whose rows in `erase.rows` tell what blocks need. `None`: every erase takes the configured
-    /// loops, and nothing below is asked.
+    /// The scheme whose rows in `erase.rows` give the pulse time that blocks need. `None`: every erase uses the
+    /// configured loops, and no other method is called.
     fn rows(&self) -> Option<&'static str>;
     /// The first pulse.
     fn first(&self, block: &BlockView) -> Pulse;
     /// The pulse after this verify.
     fn next(&self, block: &BlockView, verify: &VerifyView) -> Option<Pulse>;
-    /// Raw bit errors of a KiB that a block may have with what its erase leaves, for a scheme whose erases leave
-    /// something. Its rows then follow from this number, too.
+    /// For a scheme that leaves blocks incompletely erased: the raw bit errors per KiB that a block may then have. The
+    /// rows of the scheme depend on this number, too.
     fn requirement(&self) -> Option<u32> {
         None
     }
-    /// Steps that the erase of a block with these errors, in 1/16, may leave which would end at this level: the
-    /// block needs so many more than its row says.
+    /// Number of steps by which the erase of a block with these expected errors, in 1/16, may stay incomplete if it
+    /// would end at this level. The rows of the scheme do not contain these steps.
     fn may_leave(&self, _level: u32, _errors: u32) -> u32 {
         0
     }
@@ -96,20 +96,19 @@ pub trait EraseScheme {
     fn predicts(&self) -> bool {
         false
     }
-    /// The voltage of all levels, against that of full pulses.
+    /// The voltage of all levels, relative to that of full pulses.
     fn voltage(&self) -> f64 {
         1.0
     }
-    /// The time of a program of a block that was erased at this voltage, against that of a drive without the
-    /// scheme.
+    /// The program time of a block that was erased at this voltage, relative to that without the scheme.
     fn program_time(&self) -> f64 {
         1.0
     }
-    /// Whether some erases are at the voltage of full pulses instead, as `at_full_voltage` says.
+    /// Whether the scheme chooses the voltage of full pulses for some erases (`at_full_voltage`).
     fn chooses_voltage(&self) -> bool {
         false
     }
-    /// Whether an erase that is ordered under this load is at the voltage of full pulses.
+    /// Whether an erase that is issued under this load uses the voltage of full pulses.
     fn at_full_voltage(&self, _load: &WriteLoad) -> bool {
         false
     }

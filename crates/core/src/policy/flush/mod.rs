@@ -8,7 +8,7 @@ pub mod write_unit;
 
 use super::PolicyContext;
 
-/// What a flush policy sees of the buffer, in mapping units.
+/// The view of the buffer for a flush policy, in mapping units.
 #[derive(Clone, Copy, Debug)]
 pub struct FlushView {
     /// Units that are held and not yet on their way to flash.
@@ -26,7 +26,7 @@ pub struct FlushView {
     pub units_per_write: u32,
 }
 
-/// What leaves the buffer now. The mechanism asks again until the answer is `Hold`.
+/// The data that leave the buffer now. The mechanism asks again until the answer is `Hold`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlushVerdict {
     /// Nothing.
@@ -39,19 +39,19 @@ pub enum FlushVerdict {
     ReadyDie,
     /// One write unit of the pool of the most recent write; with parity, its stripe.
     SameLane,
-    /// The stripe that collections hinder least: whole stripes before partial ones, among each of
-    /// these stripes without a collecting plane first, then the least recently written.
+    /// The stripe that collections delay least. Whole stripes come before partial ones; among each of these, stripes
+    /// without a collecting plane come first, then the least recently written.
     LeastHindered,
 }
 
 /// The contract: `next` returns a verdict other than `Hold` only if `dirty` (for `SameLane`,
 /// `lane_dirty`) is not zero, and `ReadyDie` only if `die_ready`.
 pub trait Flush {
-    /// What leaves now; asked after every write and after every verdict other than `Hold`. After a program
-    /// only where `by_die` says so; then the program's pool stands for that of the most recent write.
+    /// The data that leave now. This is asked after every write and after every verdict other than `Hold`. If `by_die`
+    /// is true, it is also asked after every program, whose pool then stands for that of the most recent write.
     fn next(&mut self, view: &FlushView) -> FlushVerdict;
-    /// Whether what parity needs is read from planes that do not collect, where there is a
-    /// choice; fixed for the drive's life.
+    /// Whether the reads that parity needs avoid collecting planes, if there is a choice. This never changes in a
+    /// drive.
     fn avoids_collections(&self) -> bool {
         false
     }

@@ -8,7 +8,7 @@ pub mod tokens;
 
 use super::PolicyContext;
 
-/// One token, as the view counts them.
+/// One token, in the unit of the view.
 pub const TOKEN: i64 = 1 << 16;
 
 /// The state of one lane at the time of the question.
@@ -29,11 +29,11 @@ pub struct SpaceView {
     /// Whether a host program is queued or under way on one of these dies; set only where `most_tokens` is
     /// more than 0.
     pub host_writes: bool,
-    /// Tokens that the lane's collection has, in parts of [`TOKEN`]. Host programs that end pay one each,
-    /// and may leave less than none.
+    /// Tokens of the lane's collection, in 1/[`TOKEN`]. Each host program pays one at its end, so that the number can
+    /// become negative.
     pub tokens: i64,
-    /// Whether a host operation uses one of the lane's channels, or will; a program whose data are in its die
-    /// does not. Set only where `heeds_channel` is true.
+    /// Whether a host operation uses one of the lane's channels, or is going to; a program whose data are in its die
+    /// does not count. Set only where `heeds_channel` is true.
     pub channel_active: bool,
     /// Number of other lanes of the lane's group that collect.
     pub group_collecting: u32,
@@ -70,8 +70,8 @@ pub trait GcSchedule {
     fn may_close_programs(&self) -> bool {
         false
     }
-    /// Most tokens of a collection, with which it begins. With each copied page it gets invalid / valid pages
-    /// of its victim. 0: there are none. Fixed for the drive's life.
+    /// Largest number of tokens of a collection, with which it begins; 0 without tokens. Each copied page adds invalid
+    /// / valid pages of its victim. This never changes in a drive.
     fn most_tokens(&self) -> u32 {
         0
     }

@@ -11,9 +11,9 @@ use super::PolicyContext;
 /// The extents of one lane. The slices are indexed by the extent's position in the lane.
 #[derive(Clone, Copy, Debug)]
 pub struct VictimView<'a> {
-    /// By extent: the mapping units that its collection does not win, which are the valid ones and those
-    /// in holes. 2^31 or more if the extent cannot be collected (free, open, or being collected).
-    /// [`VictimView::moves`] gives the valid ones alone.
+    /// By extent: the mapping units that its collection does not free, which are the valid ones and those in holes.
+    /// 2^31 or more if the extent cannot be collected (free, open, or being collected). [`VictimView::moves`] gives the
+    /// valid ones alone.
     pub valid: &'a [u32],
     /// Mapping units in holes of each extent; empty if no extent can have any.
     pub holes: &'a [u32],
@@ -26,28 +26,28 @@ pub struct VictimView<'a> {
     pub choice: u64,
     /// Mapping units in an extent.
     pub units_per_extent: u32,
-    /// The largest entry of `valid` with which the collection of an extent gains a row.
+    /// The largest entry of `valid` with which the collection of an extent frees a row.
     pub most_valid: u32,
 }
 
-/// What a member's choice depends on, as far as the theory of the steady state needs it.
+/// The property that a member's choice depends on, for the theory of the steady state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VictimRule {
     /// The fewest valid units of all extents.
     FewestOfAll,
     /// The fewest valid units of this many extents drawn at random.
     FewestOf(u32),
-    /// The time since the extent was closed, mainly.
+    /// Mainly the time since the extent was closed.
     Age,
 }
 
-/// The contract: `pick` returns an index whose `valid` is at most `most_valid`, or `None` if no
-/// such extent exists. Each collection then gains at least a row, so that collecting always ends.
+/// The contract: `pick` returns an index whose `valid` is at most `most_valid`, or `None` if no such extent exists.
+/// Each collection then frees at least a row, so that collecting always ends.
 pub trait GcVictim {
     /// The index of the extent to collect.
     fn pick(&self, view: &VictimView<'_>) -> Option<u32>;
-    /// What the choice depends on. It decides where a large drive's ageing starts, and over what times a drive
-    /// must be alike to be called steady; the overwrites themselves are done with `pick`.
+    /// The property that the choice depends on. It decides where the ageing of a large drive starts, and over which
+    /// times write amplification must agree in a steady drive. The overwrites themselves use `pick`.
     fn rule(&self) -> VictimRule {
         VictimRule::FewestOfAll
     }

@@ -1,5 +1,5 @@
-//! What follows when the data of a read cannot be decoded: with which read voltage (V_REF) the page is sensed
-//! again, and what tells beforehand that decoding will fail.
+//! The reaction to reads whose data cannot be decoded: the read voltage (V_REF) with which the page is sensed again,
+//! and the prediction that decoding will fail.
 
 pub mod none;
 pub mod retry_ideal;
@@ -15,62 +15,61 @@ use super::PolicyContext;
 use super::retries::{at_optimum, parts};
 use serde::{Deserialize, Serialize};
 
-/// Where V_REF stands for a sense. Distances are in sixteenths of a step.
+/// The V_REF of a sense. Distances are in sixteenths of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Aim {
-    /// At its default.
+    /// The default.
     Default,
-    /// Where it was for the last page of these blocks that was decoded when it was sensed again.
+    /// The tracked V_REF of the block's group: that of its last retry whose data could be decoded.
     Tracked,
-    /// Moved from its default by this distance.
+    /// At this distance from the default.
     Moved(u16),
-    /// At the optimum of the page, up to an error that is normal with this standard deviation.
+    /// The optimum of the page, with a normal error of this standard deviation.
     Optimum(u16),
-    /// Where inference number 0 or 1 of the scheme says that it is: each page infers for itself ([`Inference`]).
+    /// The result of inference number 0 or 1 of the scheme ([`Inference`]), made separately for each page.
     Inferred(u8),
 }
 
-/// A sense that the controller orders.
+/// A sense by a command of the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sense {
-    /// Where V_REF stands.
+    /// Its V_REF.
     pub aim: Aim,
-    /// Whether the data are decoded. If not, only the known cells of the pages cross the channel, and tell
-    /// where V_REF belongs.
+    /// Whether the data are decoded. If not, only the cells with known contents cross the channel, from which V_REF is
+    /// inferred.
     pub decoded: bool,
 }
 
 /// What makes the senses after the first faster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Faster {
-    /// The time in which the die drops a sense that is not needed, ns, if it begins the next one while the data of
-    /// the last are transferred and decoded.
+    /// With speculative senses: the time in which the die drops a sense that is not needed, ns. `None` without them.
     pub drop: Option<u64>,
-    /// The share of a sense's time that is left out, in millionths.
+    /// The share by which a sense is shorter, in millionths.
     pub shorter: u32,
-    /// Raw bit errors of a KiB that a shorter sense adds, in sixteenths.
+    /// Raw bit errors per KiB that a shorter sense adds, in sixteenths.
     pub errors: u32,
 }
 
-/// How good inferences of the optimum are. Distances are in sixteenths of a step.
+/// The accuracy of inferences of the optimum. Distances are in sixteenths of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inference {
-    /// The draws below which the first and the second inference are right, of 2^32.
+    /// Probabilities that the first and the second inference are right, in units of 2^-32.
     pub right: [u64; 2],
-    /// Distance of V_REF from the optimum after a wrong one.
+    /// Distance of V_REF from the optimum after a wrong inference.
     pub miss: u16,
-    /// Standard deviation of V_REF around the optimum after a right one.
+    /// Standard deviation of V_REF around the optimum after a right inference.
     pub deviation: u16,
 }
 
-/// An operation whose data could not be decoded, or were only to tell where V_REF belongs.
+/// An operation whose data could not be decoded, or that only read known cells for an inference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailedView {
-    /// Senses that the controller has ordered, from 1 on.
+    /// Number of senses by commands so far, from 1.
     pub senses: u32,
 }
 
-/// Where a predictor of failures is.
+/// The place of a predictor of failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Place {
     /// In the flash die: a page that is predicted to fail is sensed again at once.
@@ -82,38 +81,39 @@ pub enum Place {
 /// A predictor of failures: it compares the syndrome weight of one codeword of a page with a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Predictor {
-    /// Where it is.
+    /// Its place.
     pub place: Place,
-    /// What a prediction takes, ns.
+    /// Time of a prediction, ns.
     pub ns: u64,
     /// The largest weight over the first 1,024 checks that counts as correctable; `None`: the mean weight at
     /// the correction limit of the code.
     pub threshold: Option<u32>,
-    /// Standard deviation of the V_REF of the sense that follows in the die, in sixteenths of a step.
+    /// Standard deviation of V_REF around the optimum in the second sense of the die, in sixteenths of a step.
     pub deviation: u16,
-    /// Whether the sense that follows in the die begins with the prediction, and is dropped if it is not needed.
+    /// Whether the second sense of the die begins at the same time as the prediction, and is dropped if it is not
+    /// needed.
     pub overlaps: bool,
 }
 
 /// The contract: `next` returns `None` after at most 64 senses. All other answers never change.
 pub trait ReadRetry {
-    /// Where V_REF stands for the first sense.
+    /// The V_REF of the first sense.
     fn first(&self) -> Aim {
         Aim::Default
     }
-    /// What predicts failures.
+    /// The predictor of failures, if there is one.
     fn predictor(&self) -> Option<Predictor> {
         None
     }
-    /// Neighbouring blocks of a plane that share [`Aim::Tracked`].
+    /// Number of neighbouring blocks of a plane that share [`Aim::Tracked`].
     fn tracked_blocks(&self) -> u32 {
         1
     }
-    /// The share of a page that its known cells are, in millionths.
+    /// The share of a page's cells with known contents, in millionths.
     fn known_cells(&self) -> u32 {
         0
     }
-    /// How good inferences are, of a member that aims at [`Aim::Inferred`].
+    /// The accuracy of inferences, for a member that uses [`Aim::Inferred`].
     fn inference(&self) -> Inference {
         Inference::default()
     }
@@ -121,7 +121,7 @@ pub trait ReadRetry {
     fn faster(&self) -> Faster {
         Faster::default()
     }
-    /// The next sense; `None` gives the data up.
+    /// The next sense; with `None` the data are given up.
     fn next(&self, view: &FailedView) -> Option<Sense>;
 }
 

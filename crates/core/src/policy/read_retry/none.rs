@@ -1,7 +1,7 @@
 //! None: data that cannot be decoded are given up.
 //!
-//! **What it does.** A page is sensed once, with V_REF at its default. If its data cannot be decoded, parity
-//! gives them, or the read ends with `media_error`.
+//! **What it does.** A page is sensed once, with V_REF at its default. If its data cannot be decoded, they are computed
+//! from parity, or the read ends with `media_error`.
 //!
 //! **Why it matters for the tail.** No read takes longer, and reads fail: the other end of the trade.
 //!

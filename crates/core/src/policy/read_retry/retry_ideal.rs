@@ -1,10 +1,10 @@
-//! Retry-ideal: V_REF always stands at the optimum of the page.
+//! Retry-ideal: V_REF is always at the optimum of the page.
 //!
 //! **What it does.** The first sense of a page has V_REF at the optimum, as if it were known. It is not sensed
 //! again.
 //!
-//! **Why it matters for the tail.** The bound: no retry is needed as long as the code corrects what is left at the
-//! optimum. `SSD_zero` of RiF (HPCA'24).
+//! **Why it matters for the tail.** The ideal bound: no retry is needed as long as the code corrects the errors that
+//! remain at the optimum. `SSD_zero` of RiF (HPCA'24).
 //!
 //! **Parameters and source.** None.
 //!

@@ -1,10 +1,11 @@
-//! Sentinel: an extra read of known cells tells where V_REF belongs.
+//! Sentinel: V_REF is inferred from an extra read of cells with known contents.
 //!
-//! **What it does.** A share of the cells of every page holds a known pattern. After a failed decoding the
-//! controller senses the page once more to see the errors of these cells, which alone cross the channel, and infers the
-//! optimum. Each page of a read infers for itself. If a page then still fails, it calibrates the inference, and after that it finds the optimum by other means.
+//! **What it does.** A share of the cells of every page holds a known pattern. After a failed decoding, the controller
+//! senses the page once more, transfers only these cells, and infers the optimum from their errors, separately for each
+//! page of a read. If the page still fails, the controller calibrates the inference. If it fails after that, it finds
+//! the optimum by other means.
 //!
-//! **Why it matters for the tail.** Few retries, of which each costs an extra read.
+//! **Why it matters for the tail.** Few retries, each of which costs an extra read.
 //!
 //! **Parameters and source.** `hits`, `calibrated`: shares of pages for which the inference is right at once
 //! (83 %) and after calibration (94 %), Li et al., MICRO 2021, remembered from notes. `miss`: how far off a wrong inference

@@ -1,6 +1,6 @@
 //! Swift-read: after a failed decoding the die finds V_REF by itself and senses again.
 //!
-//! **What it does.** The first sense has V_REF at its default. If the data cannot be decoded, the controller orders a
+//! **What it does.** The first sense has V_REF at its default. If the data cannot be decoded, the controller issues a
 //! sense for which the die finds V_REF, up to three times.
 //!
 //! **Why it matters for the tail.** One retry is nearly always enough. The failed page still crosses the

@@ -1,11 +1,11 @@
-//! Swift-read-plus: swift-read, and V_REF stays where the last retry has found it.
+//! Swift-read-plus: swift-read that keeps the V_REF found by the last retry.
 //!
-//! **What it does.** The controller keeps one V_REF for each group of blocks (those of one plane with neighbouring
-//! numbers): where it was for the last page of the group that was decoded when it was sensed again. First senses of the
-//! group use it. A page that cannot be decoded follows `swift-read`.
+//! **What it does.** The controller keeps one V_REF for each group of blocks (neighbouring blocks of one plane): that
+//! of the last retry in the group whose data could be decoded. First senses of the group use it. A page that cannot be
+//! decoded follows `swift-read`.
 //!
-//! **Why it matters for the tail.** Pages whose neighbours are as old need no retry. Data of
-//! other ages in the same group are sensed at the wrong place. `SWR+` of RiF (HPCA'24).
+//! **Why it matters for the tail.** Pages whose neighbours are as old need no retry. Data of other ages in the same
+//! group are sensed at a wrong V_REF. `SWR+` of RiF (HPCA'24).
 //!
 //! **Parameters and source.** `deviation`: of the V_REF that the die finds around the optimum, in steps.
 //! Swift-Read (Kim et al., ISSCC 2022) finds V_REF from the number of ones in a sense. How well is not

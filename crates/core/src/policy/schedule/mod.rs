@@ -34,14 +34,14 @@ pub trait Schedule {
     /// The kinds of work that may interrupt this kind, where `suspend_program` and
     /// `suspend_erase` let it be interrupted.
     fn interrupters(&self, holder: Occupant) -> Occupants;
-    /// Whether no other work begins on the dies of a channel while a host read waits for one of
-    /// them; fixed for the drive's life.
+    /// Whether no other work may begin on the dies of a channel while a host read waits for one of them. This never
+    /// changes in a drive.
     fn reads_close_channel(&self) -> bool {
         false
     }
-    /// Whether host programs of a die with a collection under way begin only while programs of a
-    /// collection wait, and `next` names them; and erases only while none of its collections moves data.
-    /// Fixed for the drive's life.
+    /// Whether a die with a collection under way holds back other work: host programs begin only while programs of a
+    /// collection wait and `next` chooses the host program, and erases begin only while none of its collections is
+    /// moving data. This never changes in a drive.
     fn collections_hold_programs(&self) -> bool {
         false
     }

@@ -43,8 +43,8 @@ pub trait Wear {
     fn moves_stripes(&self) -> bool {
         true
     }
-    /// How many erases the least erased extent of a lane may be behind the most erased one before it is
-    /// emptied; `None`: any number.
+    /// The difference in erases between the most and the least erased extent of a lane at which the latter is emptied;
+    /// `None`: never.
     fn erase_gap(&self) -> Option<u32> {
         None
     }

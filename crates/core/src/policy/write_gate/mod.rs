@@ -1,4 +1,4 @@
-//! Which LUNs of a stride may program or erase at once, so that its parity can serve reads of the others.
+//! Which LUNs of a stride may program or erase at once, so that reads of these LUNs can be computed from parity.
 
 pub mod none;
 pub mod stride;
@@ -6,7 +6,7 @@ pub mod stride;
 use super::PolicyContext;
 use serde::{Deserialize, Serialize};
 
-/// Which programs and erases.
+/// A set of programs and erases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Covered {
@@ -20,13 +20,14 @@ pub enum Covered {
 /// The rules of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GateRules {
-    /// What must pass the gate. Reads of a LUN that has passed it go to the other members of the stride.
+    /// The operations that must pass the gate. While an operation that has passed it runs on a LUN, reads of that LUN
+    /// go to the other members of the stride.
     pub covers: Covered,
-    /// What keeps the gate of a stride closed.
+    /// The operations that keep the gate of a stride closed.
     pub against: Covered,
-    /// Whether what passes waits for the host reads that are under way to its LUN.
+    /// Whether an operation that passes must wait for the host reads that are under way to its LUN.
     pub waits_for_reads: bool,
-    /// Whether reads avoid a LUN as soon as something waits at the gate for it.
+    /// Whether reads avoid a LUN as soon as an operation for it waits at the gate.
     pub marks_early: bool,
     /// The gate is open after a second with fewer host reads than this.
     pub off_below: u32,

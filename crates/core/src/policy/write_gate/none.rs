@@ -1,4 +1,4 @@
-//! None: every LUN programs and erases when its turn comes.
+//! None: every LUN programs and erases in the order of its queue.
 //!
 //! **What it does.** Nothing. Strides, if the drive has them, serve only what cannot be read.
 //!
