@@ -311,7 +311,8 @@ Overrides = TypedDict(
         # The same over the boundaries that the page types tell apart, of which `timing.read` has one for each.
         "errors.shift_boundary_spread": float,
         # Blocks of each plane that are the region. The host cannot use their capacity. Each has the pages of a block
-        # divided by the page types of `timing.read`.
+        # divided by the page types of `timing.read`. With 0 there is no region, whatever the other keys of the table
+        # say.
         "slc.blocks": int,
         # Sense time of a page of the region.
         "slc.read": Quantity,

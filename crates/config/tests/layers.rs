@@ -95,6 +95,19 @@ fn one_way_to_give_the_capacity_replaces_the_others() {
     assert_eq!((f.user_capacity, f.over_provisioning, f.over_provisioning_of_user), (None, None, Some(1.25)));
 }
 
+/// A device takes away the SLC region that its base has, and what is written of it is read back.
+#[test]
+fn a_region_without_blocks_is_none() {
+    let resolved = |device: &str, sets: &[&str]| resolve(device, &NONE, &NONE, sets).expect("valid");
+    assert!(resolved("client-tlc-gen3", &[]).config.slc.is_some_and(|slc| slc.blocks > 0));
+    let r = resolved("client-tlc-gen3", &["slc.blocks=0"]);
+    assert!(r.config.slc.is_none());
+    let (_dir, device) = file(&r.toml);
+    assert!(resolved(&device.to_string_lossy(), &[]).config == r.config);
+    let (_dir, device) = file("base = 'client-tlc-gen3'\nslc.blocks = 0\n");
+    assert!(resolved(&device.to_string_lossy(), &[]).config == r.config);
+}
+
 #[test]
 fn later_layers_win() {
     let (_dir, path) = file("[policy]\nschedule = 'read-priority'\n[geometry]\nblocks = 99\n");

@@ -8,7 +8,7 @@ use crate::nand::erase::config::EraseConfig;
 use crate::nand::erase::requirement::Row;
 use crate::nand::errors::config::ErrorsConfig;
 use crate::nand::faults::config::{self, FaultConfig, FaultsConfig};
-use crate::nand::slc::SlcConfig;
+use crate::nand::slc::{self, SlcConfig};
 use crate::pblk::config::PblkConfig;
 use crate::policy::PolicyConfig;
 use crate::policy::erase_scheme::{EraseContext, EraseSchemeConfig};
@@ -74,7 +74,7 @@ pub struct DeviceConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<ErrorsConfig>,
     /// Blocks that hold one bit a cell and take the host's writes first. Without this table there are none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "slc::region")]
     pub slc: Option<SlcConfig>,
     /// Faults at random.
     #[serde(default, skip_serializing_if = "is_default")]

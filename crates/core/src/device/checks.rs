@@ -69,20 +69,20 @@ fn check_slc(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     let Some(slc) = &c.slc else { return Ok(()) };
     slc.check(&c.timing, c.geometry.pages)?;
     if !matches!(c.policy.redundancy, RedundancyConfig::None(_)) {
-        let problem = "parity protects units at the places of their stripe, and a region takes writes wherever it has room: set policy.redundancy to none, or leave the table out";
+        let problem = "parity protects units at the places of their stripe, and a region takes writes wherever it has room: set policy.redundancy to none, or slc.blocks to 0";
         return refuse("slc", problem);
     }
     if c.ftl.gc.copy == CopyMode::Copyback {
-        let problem = "`copyback` moves pages inside a plane from block to block of one kind, and a fold changes the kind: take `controller`, or leave the table slc out";
+        let problem = "`copyback` moves pages inside a plane from block to block of one kind, and a fold changes the kind: take `controller`, or set slc.blocks to 0";
         return refuse("ftl.gc.copy", problem);
     }
     if c.ftl.bad_blocks == BadBlocks::Hole {
-        let problem = "extents with holes keep the numbers of their blocks, and the region takes the last good blocks of each plane: set ftl.bad_blocks to remap, or leave the table out";
+        let problem = "extents with holes keep the numbers of their blocks, and the region takes the last good blocks of each plane: set ftl.bad_blocks to remap, or slc.blocks to 0";
         return refuse("slc", problem);
     }
     let fails = c.faults != FaultsConfig::default();
     if fails || c.fault.iter().any(|fault| fault.kind != FaultKind::Bad) {
-        let problem = "nothing fails in a region here, and this drive has faults: leave out either the table, or the faults";
+        let problem = "nothing fails in a region here, and this drive has faults: leave the faults out, or set slc.blocks to 0";
         return refuse("slc", problem);
     }
     Ok(())

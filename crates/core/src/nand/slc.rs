@@ -6,7 +6,7 @@
 use super::config::{EraseTiming, LONGEST_PULSE, ProgramErase, TimingConfig};
 use super::loops::Loops;
 use crate::problem::{ConfigProblem, check_time, refuse};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use tailcut_units::{Span, quantity};
 
 /// Blocks that hold one bit a cell, and take the writes of the host first.
@@ -16,9 +16,9 @@ use tailcut_units::{Span, quantity};
 #[serde(deny_unknown_fields)]
 pub struct SlcConfig {
     /// Blocks of each plane that are the region. The host cannot use their capacity. Each has the pages of a block
-    /// divided by the page types of `timing.read`.
+    /// divided by the page types of `timing.read`. With 0 there is no region, whatever the other keys of the table say.
     ///
-    /// - Range: at least 1; leaves room for the data; excludes pblk, parity, `ftl.gc.copy = "copyback"`,
+    /// - Range: at least 0; leaves room for the data; excludes pblk, parity, `ftl.gc.copy = "copyback"`,
     ///   `ftl.bad_blocks = "hole"`, faults and cells of one bit
     /// - Read by: the address arithmetic (`ftl::layout`), set up in `device::shape`
     pub blocks: u32,
@@ -53,6 +53,11 @@ pub struct SlcConfig {
     /// - Read by: the region (`device::slc`), set up in `device::shape`
     #[serde(with = "quantity::fraction")]
     pub fold_below: f64,
+}
+
+/// Read a region. One without blocks is none: so a device takes away what its base has.
+pub(crate) fn region<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SlcConfig>, D::Error> {
+    Ok(Option::<SlcConfig>::deserialize(from)?.filter(|slc| slc.blocks > 0))
 }
 
 impl SlcConfig {

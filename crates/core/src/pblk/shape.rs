@@ -189,7 +189,7 @@ impl Shape {
             return refuse("erase.defer_last_loop", "pblk erases a chunk as a whole: set it to false");
         }
         if c.slc.is_some() {
-            return refuse("slc", "pblk knows no region: leave the table out, or take ftl.kind = \"page\"");
+            return refuse("slc", "pblk knows no region: set slc.blocks to 0, or take ftl.kind = \"page\"");
         }
         let reserve = provision.reserve;
         if provision.high <= reserve {
