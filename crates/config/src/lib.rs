@@ -29,6 +29,7 @@ mod missing;
 mod preset;
 mod read;
 mod resolve;
+mod scale;
 mod set;
 mod show;
 mod table;

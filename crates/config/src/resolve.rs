@@ -7,6 +7,7 @@ use crate::kind::refuse_other_kind;
 use crate::merge::{leaves, normalise, overlay, refuse_conflict};
 use crate::missing::read_whole;
 use crate::preset::PresetKind;
+use crate::scale;
 use crate::set::parse_set;
 use crate::tree::{Data, Origin, Source, Tree, parse};
 use crate::write;
@@ -97,7 +98,12 @@ pub fn resolve_with_faults<S: AsRef<str>, F: AsRef<Path>, T: AsRef<str>>(
     }
     layers.iter().for_each(|layer| overlay(&mut tree, layer));
     faults::add(&mut tree, faults);
-    let resolved = finish(device, &tree)?;
+    let scaled = scale::take(&mut tree);
+    let mut resolved = finish(device, &tree)?;
+    if let Some(wanted) = scaled {
+        overlay(&mut tree, &scale::layer(&wanted, &resolved)?);
+        resolved = finish(device, &tree)?;
+    }
     layers.iter().try_for_each(|layer| refuse_other_kind(resolved.config.ftl.kind, layer))?;
     Ok(resolved)
 }

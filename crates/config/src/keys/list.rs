@@ -9,6 +9,7 @@ use crate::missing::LENDER;
 use crate::preset::PresetKind;
 use crate::read::read;
 use crate::resolve::load_preset;
+use crate::scale::{FEWEST, SCALED, SCALED_IS};
 use crate::tree::{Data, Tree};
 use crate::write::values;
 use serde::Serialize;
@@ -217,17 +218,21 @@ pub fn key_entries() -> Result<Vec<KeyEntry>, ConfigError> {
         struct_of(&SOURCES, name).unwrap_or(Struct { comment: Comment::default(), fields: Vec::new() })
     };
     let whole = definition("DeviceConfig");
-    let mut out = vec![KeyEntry {
-        key: BASE.to_string(),
-        what: BASE_IS.to_string(),
-        kind: "text",
+    let of_layers = |key: &str, what: &str, kind, range| KeyEntry {
+        key: key.to_string(),
+        what: what.to_string(),
+        kind,
         units: None,
-        range: KeyRange::default(),
+        range,
         values: Vec::new(),
         default: KeyDefault::NotSet,
         read_by: "the layers of a configuration".to_string(),
         table_is: whole.comment.what.clone(),
-    }];
+    };
+    let mut out = vec![
+        of_layers(BASE, BASE_IS, "text", KeyRange::default()),
+        of_layers(SCALED, SCALED_IS, "whole number", KeyRange::new(Some(&FEWEST.to_string()), None)),
+    ];
     let table = Table { sources: &SOURCES, key: "", read_by: None, defaults: None, optional: false };
     table.list(whole, &mut out);
     let policies = definition("PolicyConfig");
