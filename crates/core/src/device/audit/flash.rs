@@ -38,11 +38,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 "unit {unit}: {host} and {programs} collections close it, and it counts {counted:?}"
             );
             let at_unit = |l: u32| self.shape.units_of_lane(l).contains(&unit);
-            let noticed = |i: usize| count(&|l| at_unit(l) && self.notice_of(l)[i]);
-            let (noticed, counted) = ((noticed(0), noticed(1)), self.flash.collecting_at(unit));
+            let notified = |i: usize| count(&|l| at_unit(l) && self.notice_of(l)[i]);
+            let (notified, counted) = ((notified(0), notified(1)), self.flash.collecting_at(unit));
             law!(
-                counted == noticed,
-                "unit {unit}: {noticed:?} collections are under way, and it counts {counted:?}"
+                counted == notified,
+                "unit {unit}: {notified:?} collections are under way, and it counts {counted:?}"
             );
         }
         Ok(())

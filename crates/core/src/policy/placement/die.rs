@@ -11,7 +11,7 @@
 //! together and may join too. Under `static` random writes fill the planes at different rates.
 //!
 //! **Parameters and source.** `order`: a permutation of the letters C, W, D. The authors' simulator
-//! of ATC'19: a page that leaves for a chip goes to the plane whose turn it is.
+//! of ATC'19: a page that leaves for a chip goes to the next plane in that order.
 //!
 //! **Left out.** Nothing.
 //!
