@@ -202,12 +202,9 @@ fn report(
     Ok(())
 }
 
-/// The error of a plan, with the place of the value that is wrong if the user has set it.
+/// The error of a plan, with the places of the values that are wrong if the user has set them.
 fn placed(error: ExperimentError, resolved: &[(String, Resolved)]) -> CliError {
-    match settings::place_of(&error, resolved) {
-        Some(place) => CliError::Input(format!("{place}: {error}")),
-        None => error.into(),
-    }
+    settings::placed(&error, resolved).map_or_else(|| error.into(), CliError::Input)
 }
 
 fn schemes(resolved: &[(String, Resolved)]) -> Vec<SchemeSpec> {

@@ -150,7 +150,13 @@ fn tables_fit_the_page() {
     // A word may be longer than a narrow page.
     let tables = narrow.out.split_once("\nReads\n").expect("tables").1;
     assert!(tables.lines().all(|l| l.chars().count() <= 60), "{tables}");
-    for what in [&["show", "schemes"][..], &["reproduce", "--list"]] {
+    for what in [
+        &["show", "schemes"][..],
+        &["show", "policies"],
+        &["show", "rain-bound", "ttflash-256g", "--dwpd", "5"],
+        &["lifetime", "tlc-3d", "--scheme", "ispe"],
+        &["reproduce", "--list"],
+    ] {
         assert!(wide(&piped(what)) <= 80, "{what:?}");
     }
 }

@@ -52,6 +52,25 @@ fn values_that_do_not_fit() {
     run("tiny", &["--seed=-1"]).refused(&["--seed"]);
 }
 
+/// Keys that follow from one another are wrong together: the error names each, with its place.
+#[test]
+fn values_that_depend_on_each_other_come_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("x.toml");
+    std::fs::write(&file, "[geometry]\nplanes = 4\n[ftl]\nwrite_planes = 3\ngc.erase_planes = 3\n").unwrap();
+    let run = ["run", "tiny", "--workload", "randread", "--config", file.to_str().unwrap()];
+    let more = ["--set", "ftl.gc.copy_planes=3", "--set", "ftl.gc.program_planes=3"];
+    tailcut(&[&run[..], &more].concat()).refused(&[
+        "x.toml:4:16: scheme `baseline`: ftl.write_planes: 3 does not divide the 4 planes",
+        "x.toml:5:19: scheme `baseline`: ftl.gc.erase_planes: 3 does not divide",
+        "--set ftl.gc.copy_planes=3: scheme `baseline`: ftl.gc.copy_planes: 3 does not divide the 4 planes",
+        "ftl.gc.program_planes: 3 does not divide the 4 planes",
+    ]);
+    let both = ["--set", "geometry.planes=0", "--set", "host.queue_depth=0"];
+    tailcut(&[&run[..4], &both].concat())
+        .refused(&["geometry.planes: 0 is out of range", "host.queue_depth: 0 is out of range"]);
+}
+
 #[test]
 fn a_configuration_file_is_named_with_its_line() {
     let dir = tempfile::tempdir().unwrap();

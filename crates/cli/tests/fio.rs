@@ -62,6 +62,26 @@ fn group_reporting_gives_one_row() {
     assert_eq!(names("group_reporting"), of(&[("r.0 (3 jobs)", 150), ("w", 0)]));
 }
 
+/// The slowest requests name the rows of the tables, whichever job of a row has sent them.
+#[test]
+fn grouped_jobs_have_slowest_requests() {
+    let file = job_file(
+        "[global]\nbs=4k\nsize=4m\ngroup_reporting\nnumber_ios=50\n[r]\nrw=randread\nnumjobs=3\n[w]\nstonewall\nrw=write\nnumjobs=2\n",
+    );
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("run");
+    let out = out.to_str().unwrap();
+    tailcut(&["run", "tiny", "-w", file.path().to_str().unwrap(), "--out", out, "--list-slowest", "100"])
+        .ok();
+    let lines = std::fs::read_to_string(format!("{out}/slowest.jsonl")).unwrap();
+    let jobs: Vec<Value> = lines.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let of = |row: &str| jobs.iter().filter(|l| l["job"] == row).count();
+    assert_eq!((of("r.0 (3 jobs)"), of("w.0 (2 jobs)"), jobs.len()), (150, 100, 250));
+    let said = tailcut(&["explain", out, "--job", "w.0 (2 jobs)"]).ok();
+    assert!(said.contains("job w.0 (2 jobs), writes") && !said.contains("reads above"), "{said}");
+    tailcut(&["report", out]).ok();
+}
+
 #[test]
 fn thinktime_pauses_the_whole_job() {
     let text = "[j]\nrw=randread\nbs=4k\nsize=64m\niodepth=16\nthinktime=10ms\nthinktime_blocks=8\nruntime=1\ntime_based\n";

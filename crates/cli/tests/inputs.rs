@@ -319,10 +319,28 @@ fn own_columns_are_given_saved_and_printed_back() {
     let saved = saved.to_str().unwrap();
     assert_eq!(tailcut(&["trace", "info", file, "--columns", saved]).ok(), said);
     assert_eq!(run(file, &["--columns", saved])["workload"]["requests"], 2);
+    tailcut(&["trace", "info", file]).refused(&["no known trace format", "--columns"]);
     tailcut(&["trace", "info", file, "--columns", "time=1"]).refused(&["time=N:UNIT"]);
     tailcut(&["trace", "info", file, "--columns", "missing.columns"]).refused(&["missing.columns"]);
     tailcut(&["trace", "info", file, "--delimiter", ";"]).refused(&["--columns"]);
     tailcut(&["trace", "info", file, "--columns", spec, "--format", "msr"]).refused(&["--format"]);
+}
+
+/// Ten reads of 256 KiB by DiskSim, which could be some of 512 bytes in another format: the run says why they are not.
+#[test]
+fn a_decision_between_two_formats_is_said_by_the_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("t.trace");
+    std::fs::write(
+        &file,
+        (0..10).map(|i| format!("{}.000 0 {} 512 1\n", i * 2, i * 512)).collect::<String>(),
+    )
+    .unwrap();
+    let said = tailcut(&["run", "tiny", "--precondition", "none", "-w", file.to_str().unwrap()]).ok();
+    assert!(
+        said.contains("addresses in sectors") && said.contains("--format heimdall reads bytes"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -339,6 +357,11 @@ fn several_traces_follow_each_other() {
     let s = run(&first, &["-w", &second]);
     assert_eq!((&s["workload"]["requests"], &s["workload"]["span_ns"]), (&2.into(), &1_000_000_000.into()));
     assert_eq!(s["schemes"][0]["write"]["total_ios"], 1);
+    tailcut(&["run", "tiny", "-w", &second, "-w", &first, "--sort-window", "1ms"]).refused(&[
+        "line 4",
+        "jumps back",
+        "give them in the order of their times",
+    ]);
     tailcut(&["run", "tiny", "-w", &first, "-w", "randread"])
         .refused(&["`randread` is no trace file", "one job file"]);
 }

@@ -85,6 +85,37 @@ fn a_miss_is_a_result_and_with_strict_a_failure() {
     assert!(quick.contains("2 judged at full size only"), "{quick}");
 }
 
+/// An experiment of the user has the warnings of a run.
+#[test]
+fn what_a_run_would_say_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("small.toml");
+    let more = "set = [\"age.pe_cycles=100\", \"faults.read=2%\"]\n\n[[run]]\nname = \"over\"\ndevice = \"tiny\"\n\
+                schemes = [\"baseline\"]\nworkload = \"randread,bs=4k,rate_iops=900000,rate_process=poisson,{size}\"\n\
+                full = \"number_ios=100000\"\nquick = \"number_ios=500\"\n\n[[check]]\nlabel = \"as";
+    let text = SMALL
+        .replacen("\n[[check]]\nlabel = \"as", more, 1)
+        .replace("\"baseline\", \"rps\"", "\"baseline\", \"fifo\", \"rps\"");
+    std::fs::write(&file, text).unwrap();
+    let args = ["reproduce", file.to_str().unwrap(), "--no-cache", "--json"];
+    let ended = end(command(Path::new("/nonexistent")).args(args));
+    let err = ended.err.clone();
+    let json: Value = serde_json::from_str(&ended.ok()).unwrap();
+    let runs = json["experiments"][0]["runs"].as_array().unwrap();
+    let written: Vec<&str> =
+        runs.iter().flat_map(|r| r["warnings"].as_array().unwrap()).map(|w| w.as_str().unwrap()).collect();
+    for piece in [
+        "mix: scheme `fifo` changes nothing on tiny",
+        "mix: --set age.pe_cycles=100: nothing reads age.pe_cycles here",
+        "of its reads (",
+        "mix: fifo: same result as baseline",
+        "over: baseline DOES NOT KEEP UP: ",
+    ] {
+        assert!(written.iter().any(|w| w.contains(piece)), "{piece}: {written:?}");
+        assert!(err.contains(piece), "{piece}: {err}");
+    }
+}
+
 #[test]
 fn json_has_the_checks_and_the_report_keeps_other_sections() {
     let folder = tempfile::tempdir().unwrap();

@@ -91,6 +91,26 @@ fn capacities_that_differ_are_said() {
     assert!(said.iter().any(|w| w.contains("more spare space")), "{said:?}");
 }
 
+/// A part of the blocks with a capacity in plain proportion has less spare space than the whole drive.
+#[test]
+fn a_scaled_drive_keeps_its_spare_space() {
+    let job = ["run", "tiny", "--workload", "randwrite,bs=4k,number_ios=20000"];
+    let said = |more: &[&str]| {
+        let ended = tailcut(&[&job[..], more].concat());
+        let lines = ended.err.lines().filter(|l| l.contains("blocks of tiny"));
+        lines.map(String::from).collect::<Vec<_>>()
+    };
+    let half = said(&["--set", "geometry.blocks=64"]);
+    assert!(half.len() == 1 && half[0].contains("64 of the 128 blocks"), "{half:?}");
+    let capacity = half[0].split("ftl.user_capacity=").nth(1).unwrap().split(' ').next().unwrap();
+    // Of the 451 MiB of the whole drive, 59 of 123 blocks.
+    assert_eq!(capacity, "227MB");
+    let capacity = format!("ftl.user_capacity={capacity}");
+    assert_eq!(said(&["--set", "geometry.blocks=64", "--set", &capacity]), [""; 0]);
+    assert_eq!(said(&["--set", "geometry.blocks=64", "--set", "ftl.over_provisioning=20%"]), [""; 0]);
+    assert_eq!(said(&["--set", "geometry.blocks=64", "--precondition", "none"]), [""; 0]);
+}
+
 #[test]
 fn messages_have_units_ranges_and_places() {
     let words = [

@@ -292,6 +292,73 @@ fn a_sweep_has_a_page() {
     }
 }
 
+/// A point that is not what it seems is marked in its row, and what is set without effect is said.
+#[test]
+fn points_that_are_not_what_they_seem_are_marked() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = new(&dir, "sweep");
+    let job = "randrw,bs=4k,size=70%,number_ios=200";
+    let axes = ["tiny", "--workload", job, "--axis", "scheme=baseline,fifo", "--axis", "faults.read=0%,5%"];
+    let ended = sweep(&out, &axes);
+    let (text, err) = (ended.out.clone(), ended.err.clone());
+    ended.ok();
+    let marked: Vec<&str> = text.lines().filter_map(|l| l.trim().split_once(" !").map(|row| row.0)).collect();
+    assert_eq!(marked, ["1", "2", "3", "4"], "{text}");
+    for note in [
+        "! point 1: nothing was collected in this run",
+        "! point 2: 6 of its reads (5.5 %) ended without success",
+        "! point 3: same result as point 1: nothing was erased in this run",
+    ] {
+        assert!(text.contains(note), "{note}\n{text}");
+    }
+    assert!(err.contains("warning: point 3 and 1 more: scheme `fifo` changes nothing on tiny"), "{err}");
+    let axes = ["tiny", "--workload", "randread,number_ios=200", "--axis", "age.pe_cycles=0,1000"];
+    let ended = sweep(&new(&dir, "inert"), &axes);
+    assert!(ended.err.contains("nothing reads age.pe_cycles here"), "{}", ended.err);
+    assert!(ended.out.contains("! point 2: same result as point 1"), "{}", ended.out);
+    // A point as long as this is what it seems.
+    let axes = ["tiny", "--workload", "randrw,bs=4k,number_ios=20000", "--axis", "seed=1,2"];
+    let ended = sweep(&new(&dir, "sound"), &axes);
+    assert!(!ended.out.contains('!') && !ended.err.contains("warning"), "{} {}", ended.out, ended.err);
+}
+
+/// Drives whose presets differ in what they fill and in their spare space, beside each other.
+#[test]
+fn drives_that_differ_in_fill_and_spare_space_say_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = new(&dir, "t.csv");
+    let line = |i: u64| {
+        format!("1,{},{},4096,{}\n", if i % 3 > 0 { 'R' } else { 'W' }, i * 7919 % 20_000 * 4096, i * 900)
+    };
+    std::fs::write(&trace, (0..400).map(line).collect::<String>()).unwrap();
+    let args = ["advise", trace.to_str().unwrap(), "--no-cache", "--target", "read.p50=1s"];
+    let advise = |more: &[&str]| tailcut(&[&args[..], &["--devices", "tiny,mqsim-e"], more].concat());
+    let ended = advise(&[]);
+    for piece in [
+        "the spare space of the devices differs",
+        "tiny 12.0 %, mqsim-e 7.0 % of the raw flash; `--set ftl.over_provisioning=` gives all the same",
+        "1 of 2 choices: tiny fills 90.0 % of the drive before a trace (age.fill)",
+        "1 of 2 choices: mqsim-e fills 70.0 %",
+    ] {
+        assert!(ended.err.contains(piece), "{piece}\n{}", ended.err);
+    }
+    assert!(ended.out.contains("baseline !"), "{}", ended.out);
+    assert!(ended.out.contains("! tiny with baseline: nothing was collected in this run"), "{}", ended.out);
+    let json: Value = serde_json::from_str(&advise(&["--json"]).out).unwrap();
+    assert!(json[0]["doubts"][0].as_str().unwrap().contains("nothing was collected"), "{json}");
+    let ended = advise(&["--set", "age.fill=70%", "--set", "ftl.over_provisioning=10%"]);
+    assert!(!ended.err.contains("spare space") && !ended.err.contains("age.fill"), "{}", ended.err);
+    // Two runs that are compared.
+    let folder = |device: &str| {
+        let out = new(&dir, device).display().to_string();
+        tailcut(&["run", device, "--workload", trace.to_str().unwrap(), "--out", &out]).ok();
+        out
+    };
+    let said = tailcut(&["compare", &folder("tiny"), &folder("mqsim-e")]).ok();
+    assert!(said.contains("A fills 90% of its drive before the trace and B 70% (age.fill)"), "{said}");
+    assert!(said.contains("A: nothing was collected in this run"), "{said}");
+}
+
 #[test]
 fn advice_is_by_targets() {
     let advise = |args: &[&str]| {

@@ -136,11 +136,17 @@ pub fn workloads_text() -> Result<String, ConfigError> {
 pub fn policies_text() -> String {
     let mut text = String::new();
     for family in FAMILIES {
-        text.push_str(&format!("policy.{}: {}\n", family.name, family.decides));
-        let rows = family.members.iter().map(|m| vec![format!("  {}", m.name), m.title()]);
-        // There is no header line, since the family's sentence is above the table.
-        let table = text_table(&["", ""], &rows.collect::<Vec<_>>(), &[]);
-        text.push_str(table.trim_start_matches('\n'));
+        for line in wrapped(&format!("policy.{}: {}", family.name, family.decides), WIDTH) {
+            text.push_str(&format!("{line}\n"));
+        }
+        let wide = family.members.iter().map(|m| m.name.len()).max().unwrap_or(0) + 4;
+        for member in family.members {
+            let mut name = member.name;
+            for line in wrapped(&member.title(), WIDTH - wide) {
+                text.push_str(&format!("  {name:<0$}{line}\n", wide - 2));
+                name = "";
+            }
+        }
         text.push('\n');
     }
     text

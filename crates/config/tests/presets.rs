@@ -70,6 +70,16 @@ fn every_device_can_be_built() {
     }
 }
 
+/// The latencies of a drive that gives up what it cannot decode are those of the reads that it does not give up.
+#[test]
+fn every_device_with_errors_retries() {
+    let with_errors =
+        DEVICES.iter().map(|p| (p.name, preset(p.name).config)).filter(|(_, c)| c.errors.is_some());
+    let retries: Vec<(&str, &str)> =
+        with_errors.map(|(name, c)| (name, c.policy.read_retry.name())).collect();
+    assert!(retries.len() >= 3 && retries.iter().all(|(_, member)| *member != "none"), "{retries:?}");
+}
+
 /// A device under a scheme; `None` if the scheme is of a controller and the device has pblk.
 fn with(device: &str, scheme: &str) -> Option<DeviceConfig> {
     match resolve(device, &[scheme], &NONE, &NONE) {

@@ -85,10 +85,11 @@ pub struct DeviceConfig {
 }
 
 impl DeviceConfig {
-    /// The same drive without raw bit errors. If it had them, a codeword takes as much longer in the decoder as one
-    /// without errors took there.
+    /// The same drive without raw bit errors and what reacts to them. If it had them, a codeword takes as much longer in the
+    /// decoder as one without errors took there.
     pub fn without_errors(mut self) -> DeviceConfig {
         if let Some(errors) = self.errors.take() {
+            self.policy.read_retry = ReadRetryConfig::default();
             self.ecc.decode.0 += errors.least_decoding(self.codewords_of_page());
         }
         self

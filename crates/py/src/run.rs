@@ -84,10 +84,8 @@ fn execute(
         fine: series,
         timeline: None,
     };
-    let mut plan = experiment.plan().map_err(|e| match settings::place_of(&e, &resolved) {
-        Some(place) => format!("{place}: {e}"),
-        None => e.to_string(),
-    })?;
+    let placed = |e| settings::placed(&e, &resolved).unwrap_or_else(|| e.to_string());
+    let mut plan = experiment.plan().map_err(placed)?;
     lines.extend(settings::of_plan(&device.layers, &resolved, &experiment, &plan));
     plan.warnings.splice(0..0, lines);
     let folder = spec.out.as_ref().map(|path| OutputFolder::prepare(path, spec.force)).transpose();

@@ -31,7 +31,7 @@ pub fn doubts(schemes: &[Scheme]) -> Vec<Doubt> {
         }
         let twin =
             schemes[..i].iter().find(|other| other.digest == scheme.digest && !scheme.digest.is_empty());
-        let said = [unsteady(scheme), twin.map(|twin| same(scheme, twin))];
+        let said = [unsteady(scheme), twin.map(|twin| same(scheme, &cut(&twin.name, 24)))];
         all.extend(said.into_iter().flatten().map(|why| Doubt {
             scheme: i,
             of: None,
@@ -39,6 +39,12 @@ pub fn doubts(schemes: &[Scheme]) -> Vec<Doubt> {
         }));
     }
     all
+}
+
+/// The doubts about a row alone. `twin` is the name of a row before it with the same result.
+pub fn reasons(scheme: &Scheme, twin: Option<&str>) -> Vec<String> {
+    let survivors = HostOp::ALL.into_iter().filter_map(|op| survivors(scheme, op));
+    survivors.chain(unsteady(scheme)).chain(twin.map(|twin| same(scheme, twin))).collect()
 }
 
 /// Requests without success are in no percentile.
@@ -56,7 +62,7 @@ fn survivors(scheme: &Scheme, op: HostOp) -> Option<String> {
 }
 
 /// A run on an aged drive that does not show what ageing has shown.
-fn unsteady(scheme: &Scheme) -> Option<String> {
+pub(crate) fn unsteady(scheme: &Scheme) -> Option<String> {
     let past = scheme.precondition.as_ref().filter(|p| matches!(p.kind.as_str(), "steady" | "scattered"))?;
     if scheme.write.total_ios == 0 {
         return None;
@@ -79,12 +85,12 @@ fn unsteady(scheme: &Scheme) -> Option<String> {
 }
 
 /// A scheme whose requests completed exactly as those of another.
-fn same(scheme: &Scheme, twin: &Scheme) -> String {
+fn same(scheme: &Scheme, twin: &str) -> String {
     let why = match scheme.erases {
         Some(0) => "nothing was erased in this run",
         _ => "it changed nothing in this run",
     };
-    format!("same result as {}: {why}", cut(&twin.name, 24))
+    format!("same result as {twin}: {why}")
 }
 
 #[cfg(test)]

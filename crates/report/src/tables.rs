@@ -26,33 +26,43 @@ const NAME: usize = 24;
 /// of reads.
 const WIDTHS: [usize; 10] = [8, 5, 7, 8, 8, 8, 8, 8, 7, 5];
 
-/// Returns a warning for each scheme whose drive did not keep up with the arrivals.
+/// Returns a warning for each scheme whose drive did not keep up with the arrivals, in its lines.
 pub fn overload(schemes: &[Scheme]) -> String {
-    let mut out = String::new();
-    for scheme in schemes {
-        let Some(load) = scheme.load.filter(|load| !load.keeps_up) else { continue };
-        let offered = match load.offered_iops {
-            Some(iops) => {
-                format!("{} requests a second arrived, {} were served", rate(iops), rate(load.served_iops))
-            }
-            None => format!("all requests arrived at once, {} a second were served", rate(load.served_iops)),
-        };
-        // Over the whole run it may serve as much as arrives.
-        let verdict = match load.offered_iops {
-            Some(iops) if load.served_iops > iops * 0.99 && load.backlog < 1024 => "FELL BEHIND FOR A TIME",
-            _ => "DOES NOT KEEP UP",
-        };
-        let text = format!(
-            "{} {verdict}: {offered};\n  {} requests were outstanding at the last arrival; the last of them completed {} later;\n  \
-             requests waited outside the drive's queue for {} without a break: latencies below measure the backlog\n\n",
-            cut(&scheme.name, NAME),
+    let parts = schemes.iter().filter_map(behind);
+    parts.map(|parts| wrapped(&format!("{}\n\n", parts.join(";\n  ")), 2)).collect()
+}
+
+/// The same warnings, each in one line.
+pub fn overloads(schemes: &[Scheme]) -> impl Iterator<Item = String> {
+    schemes.iter().filter_map(behind).map(|parts| parts.join("; "))
+}
+
+/// What there is to say about a drive that did not keep up.
+fn behind(scheme: &Scheme) -> Option<[String; 3]> {
+    let load = scheme.load.filter(|load| !load.keeps_up)?;
+    let offered = match load.offered_iops {
+        Some(iops) => {
+            format!("{} requests a second arrived, {} were served", rate(iops), rate(load.served_iops))
+        }
+        None => format!("all requests arrived at once, {} a second were served", rate(load.served_iops)),
+    };
+    // Over the whole run it may serve as much as arrives.
+    let verdict = match load.offered_iops {
+        Some(iops) if load.served_iops > iops * 0.99 && load.backlog < 1024 => "FELL BEHIND FOR A TIME",
+        _ => "DOES NOT KEEP UP",
+    };
+    Some([
+        format!("{} {verdict}: {offered}", cut(&scheme.name, NAME)),
+        format!(
+            "{} requests were outstanding at the last arrival; the last of them completed {} later",
             grouped(load.backlog),
             duration(load.behind_ns as f64).trim_end(),
+        ),
+        format!(
+            "requests waited outside the drive's queue for {} without a break: latencies below measure the backlog",
             duration(load.longest_backlog_ns as f64).trim_end(),
-        );
-        out.push_str(&wrapped(&text, 2));
-    }
-    out
+        ),
+    ])
 }
 
 /// Formats one row for each scheme, for reads, writes, trims and flushes. A kind without

@@ -50,6 +50,21 @@ fn accounts_add_up(text: &str) -> usize {
     accounts
 }
 
+/// An interrupt ends the reading at the next request.
+#[test]
+fn an_interrupt_ends_it() {
+    let dir = tempfile::tempdir().unwrap();
+    leave(dir.path());
+    let asked = std::cell::Cell::new(0);
+    let stopped = || {
+        asked.set(asked.get() + 1);
+        asked.get() > 3
+    };
+    let error =
+        tailcut_report::explain::explain(dir.path(), &ExplainOptions::default(), &stopped).unwrap_err();
+    assert!(matches!(error, ReportError::Interrupted) && asked.get() == 4, "{error} after {}", asked.get());
+}
+
 #[test]
 fn of_several_runs_it_says_which_are_meant() {
     let of = |seed| common::scheme("t-es", 20_000, seed);

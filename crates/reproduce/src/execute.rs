@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tailcut_config::{resolve_with_faults, workload_preset};
 use tailcut_core::nand::faults::config::FaultConfig;
-use tailcut_report::doubts::doubts;
 use tailcut_report::summary::Scheme;
 use tailcut_sim::points::{Follow, each, point};
+use tailcut_sim::settings::{self, Layers};
 use tailcut_sim::{ExperimentError, PastKind, SchemeSpec, Snapshots};
 use tailcut_workload::trace::{DeviceRule, TraceOptions};
 use tailcut_workload::{Interrupt, TraceReplay, WorkloadSpec};
@@ -280,12 +280,9 @@ impl Job<'_> {
         let mut output = none(String::new());
         output.missing = None;
         output.capacities = plan.capacities.iter().map(|c| c.user as f64 / c.raw as f64).collect();
-        output.warnings = plan.warnings.iter().map(|w| format!("{}: {w}", run.name)).collect();
+        let warnings = self.said_of_settings().into_iter().chain(plan.warnings).chain(done.warnings);
+        output.warnings = warnings.map(|w| format!("{}: {w}", run.name)).collect();
         output.schemes = done.schemes;
-        let warnings = done.warnings.into_iter();
-        output.warnings.extend(warnings.map(|(scheme, text)| format!("{}, {scheme}: {text}", run.name)));
-        let doubts = doubts(&output.schemes).into_iter();
-        output.warnings.extend(doubts.map(|doubt| format!("{}: {}", run.name, doubt.text)));
         Ok(output)
     }
 
@@ -316,17 +313,43 @@ impl Job<'_> {
         }
     }
 
-    fn schemes(&self) -> Result<Vec<SchemeSpec>, ReproduceError> {
+    /// The keys that are set for all schemes, and the faults.
+    fn set(&self) -> (Vec<&String>, &[String]) {
         let run = self.run;
         let quick = run.quick_set.iter().filter(|_| self.options.quick);
-        let sets: Vec<&String> = run.set.iter().chain(quick).collect();
-        let place = (self.e.id.as_str(), run.name.as_str());
         let faults = match self.options.quick && !run.quick_fault.is_empty() {
             true => &run.quick_fault,
             false => &run.fault,
         };
+        (run.set.iter().chain(quick).collect(), faults)
+    }
+
+    fn schemes(&self) -> Result<Vec<SchemeSpec>, ReproduceError> {
+        let run = self.run;
+        let (sets, faults) = self.set();
+        let place = (self.e.id.as_str(), run.name.as_str());
         let all = scheme_specs(place, &run.device, (&run.schemes, &run.variant), &sets, faults)?;
         Ok(all.into_iter().skip(self.of.start).take(self.of.len()).collect())
+    }
+
+    /// The lines about settings that are not what they seem, each once.
+    fn said_of_settings(&self) -> Vec<String> {
+        let run = self.run;
+        let (sets, faults) = self.set();
+        let mut lines: Vec<String> = Vec::new();
+        let named = named((&run.schemes, &run.variant), &sets).skip(self.of.start).take(self.of.len());
+        for (_, scheme, set) in named {
+            let layers = Layers {
+                device: run.device.clone(),
+                config: Vec::new(),
+                set: set.into_iter().cloned().collect(),
+                fault: parsed(faults),
+            };
+            let resolved = layers.resolve(std::slice::from_ref(scheme)).unwrap_or_default();
+            let said = settings::of_schemes(&layers, &resolved).unwrap_or_default();
+            lines.extend(said.into_iter().filter(|line| !lines.contains(line)).collect::<Vec<_>>());
+        }
+        lines
     }
 }
 
@@ -338,17 +361,26 @@ pub(crate) fn scheme_specs(
     sets: &[&String],
     faults: &[String],
 ) -> Result<Vec<SchemeSpec>, ReproduceError> {
-    // The texts were checked when the file was read.
-    let faults: Vec<FaultConfig> = faults.iter().filter_map(|text| text.parse().ok()).collect();
+    let faults = parsed(faults);
+    named((schemes, variants), sets)
+        .map(|(name, scheme, set)| scheme_spec((file, run), device, (name, scheme), &set, &faults))
+        .collect()
+}
+
+/// Faults by their texts, which were checked when the file was read.
+fn parsed(faults: &[String]) -> Vec<FaultConfig> {
+    faults.iter().filter_map(|text| text.parse().ok()).collect()
+}
+
+/// The schemes of a run and its variants: the name, the scheme, and all keys that are set.
+fn named<'a>(
+    (schemes, variants): (&'a [String], &'a [Variant]),
+    sets: &'a [&'a String],
+) -> impl Iterator<Item = (&'a String, &'a String, Vec<&'a String>)> {
     let plain = schemes.iter().map(|s| (s, s, &[][..]));
     let variants = variants.iter().map(|v| (&v.name, &v.scheme, &v.set[..]));
-    plain
-        .chain(variants)
-        .map(|(name, scheme, set)| {
-            let sets: Vec<&String> = sets.iter().copied().chain(set).collect();
-            scheme_spec((file, run), device, (name, scheme), &sets, &faults)
-        })
-        .collect()
+    let all = plain.chain(variants);
+    all.map(move |(name, scheme, set)| (name, scheme, sets.iter().copied().chain(set).collect()))
 }
 
 /// Resolves one scheme on a device.

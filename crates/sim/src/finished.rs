@@ -125,10 +125,7 @@ pub fn finished(
         if all.measured.is_empty() {
             all.summary.workload = workload(experiment, plan, first);
             all.trace = first.trace.clone();
-            // A trace measured before the run has already given its warnings.
-            if experiment.workload.trace().is_some_and(|t| t.info.is_none()) {
-                all.warnings.extend(first.trace.iter().flat_map(|t| t.warnings.clone()));
-            }
+            all.warnings.extend(said_of_trace(experiment, first));
             if first.outcome.measured_from.0 > 0 && first.outcome.measured.runtime.0 == 0 {
                 all.warnings.push("the run ended before its warm-up: nothing was measured".to_string());
             }
@@ -139,14 +136,7 @@ pub fn finished(
         let lost = first.outcome.faults.as_ref().map_or(Vec::new(), |faults| faults.lost.clone());
         all.lost.push((spec.name.clone(), lost));
         all.timelines.extend(first.timeline.map(|t| (spec.name.clone(), t)));
-        for warning in runs.iter().flat_map(|r| &r.past.warnings) {
-            let text = format!("{}: {warning}", spec.name);
-            if !all.warnings.contains(&text) {
-                all.warnings.push(text);
-            }
-        }
-        all.warnings.extend(starvation(&spec.name, &runs));
-        all.warnings.extend(missed_rates(&spec.name, &first.outcome.missed_rates));
+        all.warnings.extend(said_of_runs(&spec.name, &runs));
         let each: Vec<Scheme> = runs.iter().map(|r| summarise(&spec.name, r)).collect();
         let measured: Vec<Measured> = runs.into_iter().map(|r| r.outcome.measured).collect();
         let mut scheme = Scheme::over_runs(&each, &measured.iter().collect::<Vec<_>>());
@@ -164,6 +154,26 @@ pub fn finished(
     all.warnings.extend(doubts(&all.summary.schemes).into_iter().map(|doubt| doubt.text));
     all.summary.warnings = plan.warnings.iter().chain(&all.warnings).cloned().collect();
     Ok(all)
+}
+
+/// The warnings of a trace that was not measured before the run, which would have given them.
+pub(crate) fn said_of_trace(experiment: &Experiment, first: &RunResult) -> Vec<String> {
+    let unmeasured = experiment.workload.trace().is_some_and(|t| t.info.is_none());
+    first.trace.iter().filter(|_| unmeasured).flat_map(|t| t.warnings.clone()).collect()
+}
+
+/// The warnings about the runs of a scheme, with its name.
+pub(crate) fn said_of_runs(scheme: &str, runs: &[RunResult]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for warning in runs.iter().flat_map(|r| &r.past.warnings) {
+        let text = format!("{scheme}: {warning}");
+        if !all.contains(&text) {
+            all.push(text);
+        }
+    }
+    all.extend(starvation(scheme, runs));
+    all.extend(runs.first().iter().flat_map(|first| missed_rates(scheme, &first.outcome.missed_rates)));
+    all
 }
 
 /// The length of a stall from which writes count as starving: hosts give up after

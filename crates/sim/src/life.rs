@@ -129,10 +129,8 @@ impl Experiment<'_> {
         let workload = self.workload.open(capacity, filled, self.seed)?;
         let host = Host::new(workload).map_err(|e| broken(&spec.name, MeasureError::Run(e)))?;
         if device.as_page().is_none() {
-            let problem = ConfigProblem {
-                key: "ftl.kind".into(),
-                problem: "`pblk` has no life yet: `lifetime` knows drives that map pages alone".into(),
-            };
+            let problem = "`pblk` has no life yet: `lifetime` knows drives that map pages alone";
+            let problem = ConfigProblem::new("ftl.kind", problem);
             return Err(ExperimentError::Config { scheme: spec.name.clone(), problem });
         }
         let unit = device.dimensions().unit_bytes;

@@ -305,6 +305,7 @@ fn job_runtimes(
 fn merge_rows(measured: &mut Measured, jobs: &[JobInfo]) {
     let each = std::mem::take(&mut measured.jobs).into_iter().zip(jobs);
     let mut first: Option<(&JobInfo, u32)> = None;
+    let mut row_of = Vec::with_capacity(jobs.len());
     for (stats, job) in each {
         match (&mut first, measured.jobs.last_mut()) {
             (Some((first, count)), Some(row)) if first.row == job.row => {
@@ -318,6 +319,11 @@ fn merge_rows(measured: &mut Measured, jobs: &[JobInfo]) {
                 measured.jobs.push(stats);
             }
         }
+        row_of.push(measured.jobs.len() as u16 - 1);
+    }
+    for side in &mut measured.sides {
+        let kept = side.slowest.iter_mut().chain(&mut side.failed);
+        kept.for_each(|request| request.job = row_of[usize::from(request.job)]);
     }
 }
 

@@ -2,13 +2,16 @@
 //! follows all of them as the tasks of one.
 
 use crate::cache::Locks;
-use crate::experiment::{Experiment, ExperimentError, Plan};
+use crate::experiment::{Experiment, ExperimentError, Plan, RunResult};
+use crate::finished::{said_of_runs, said_of_trace};
 use crate::summarise::summarise;
 use crate::threads::on_threads;
 use crate::watch::Watch;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use tailcut_report::doubts::doubts;
 use tailcut_report::summary::Scheme;
+use tailcut_report::tables::overloads;
 use tailcut_stats::Measured;
 use tailcut_units::SimTime;
 
@@ -52,8 +55,8 @@ impl Watch for Shifted<'_> {
 pub struct Point {
     /// Its schemes, each over all its runs.
     pub schemes: Vec<Scheme>,
-    /// Warnings about the pasts of the drives, with the name of the scheme.
-    pub warnings: Vec<(String, String)>,
+    /// Warnings to the user, those of the plan left out.
+    pub warnings: Vec<String>,
 }
 
 /// Runs an experiment and summarises its schemes; its tasks begin at `first`. `aged` as in
@@ -76,14 +79,17 @@ pub fn point(
         if !whole {
             return Ok(None);
         }
-        let (mut each, mut measured): (Vec<Scheme>, Vec<Measured>) = (Vec::new(), Vec::new());
-        for run in runs.into_iter().flatten() {
-            each.push(summarise(&spec.name, &run));
-            point.warnings.extend(run.past.warnings.into_iter().map(|text| (spec.name.clone(), text)));
-            measured.push(run.outcome.measured);
+        let runs: Vec<RunResult> = runs.into_iter().flatten().collect();
+        if let (true, Some(first)) = (point.schemes.is_empty(), runs.first()) {
+            point.warnings.extend(said_of_trace(experiment, first));
         }
+        point.warnings.extend(said_of_runs(&spec.name, &runs));
+        let each: Vec<Scheme> = runs.iter().map(|run| summarise(&spec.name, run)).collect();
+        let measured: Vec<Measured> = runs.into_iter().map(|run| run.outcome.measured).collect();
         point.schemes.push(Scheme::over_runs(&each, &measured.iter().collect::<Vec<_>>()));
     }
+    point.warnings.extend(overloads(&point.schemes));
+    point.warnings.extend(doubts(&point.schemes).into_iter().map(|doubt| doubt.text));
     Ok(Some(point))
 }
 

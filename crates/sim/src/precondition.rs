@@ -320,10 +320,7 @@ impl Past<'_> {
 
 /// The error of a drive that has no such past.
 fn no_scatter() -> ConfigProblem {
-    ConfigProblem {
-        key: "ftl.kind".into(),
-        problem: "`pblk` has no past `scattered`: take none, sequential or steady".into(),
-    }
+    ConfigProblem::new("ftl.kind", "`pblk` has no past `scattered`: take none, sequential or steady")
 }
 
 /// The overwrites of a drive of `capacity` bytes with mapping units of `unit` bytes, of which `filled` hold data.
@@ -399,11 +396,8 @@ impl Preconditioned {
 
 /// The free extents of every lane of a scattered drive.
 pub(crate) fn free_extents(config: &DeviceConfig) -> Result<Level, ConfigProblem> {
-    config.age.free.ok_or_else(|| ConfigProblem {
-        key: "age.free".into(),
-        problem: "the past `scattered` needs this key: the free extents of every lane at the start, as a count or a share"
-            .into(),
-    })
+    let problem = "the past `scattered` needs this key: the free extents of every lane at the start, as a count or a share";
+    config.age.free.ok_or_else(|| ConfigProblem::new("age.free", problem))
 }
 
 fn load(device: &mut Drive, key: u64, path: &Path, watch: &dyn Watch) -> Result<AgeReport, SnapshotError> {

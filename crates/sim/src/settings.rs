@@ -3,12 +3,17 @@
 
 use crate::{Experiment, ExperimentError, PastKind, Plan};
 use std::path::{Path, PathBuf};
-use tailcut_config::{ConfigError, Entry, Resolved, resolve, resolve_with_faults};
+use tailcut_config::{ConfigError, DeviceEntry, Entry, Resolved, resolve, resolve_with_faults};
+use tailcut_core::device::ConfigProblem;
+use tailcut_core::ftl::config::FtlKind;
 use tailcut_core::nand::faults::config::FaultConfig;
 use tailcut_core::policy::FAMILIES;
 use tailcut_core::policy::redundancy::RedundancyConfig;
 use tailcut_report::text::percent;
 use tailcut_units::quantity::human_bytes;
+
+/// A capacity may differ by this share from that of a scaled drive.
+const SCALED: f64 = 0.01;
 
 /// The scheme that changes nothing on any device.
 const BASELINE: &str = "baseline";
@@ -63,11 +68,16 @@ impl Layers {
     }
 }
 
-/// Where the user has set the value that an error is about.
-pub fn place_of<'a>(error: &ExperimentError, resolved: &'a [(String, Resolved)]) -> Option<&'a str> {
+/// The problems of a configuration, each with the place of the value if the user has set it.
+pub fn placed(error: &ExperimentError, resolved: &[(String, Resolved)]) -> Option<String> {
     let ExperimentError::Config { scheme, problem } = error else { return None };
     let (_, of_scheme) = resolved.iter().find(|(name, _)| name == scheme)?;
-    of_scheme.entry(&problem.key)?.place.as_deref()
+    let line = |of: &ConfigProblem| {
+        let place = of_scheme.entry(&of.key).and_then(|e| e.place.as_deref());
+        let place = place.map_or(String::new(), |place| format!("{place}: "));
+        format!("{place}scheme `{scheme}`: {}: {}", of.key, of.problem)
+    };
+    Some(problem.all().map(line).collect::<Vec<_>>().join("\n"))
 }
 
 /// The lines about the configuration of the schemes.
@@ -119,6 +129,18 @@ pub fn of_plan(
     experiment: &Experiment,
     plan: &Plan,
 ) -> Vec<String> {
+    let mut lines = of_past(layers, resolved, experiment, plan);
+    lines.extend(of_capacities(experiment, plan));
+    lines
+}
+
+/// The lines about how the drives are filled and aged.
+pub fn of_past(
+    layers: &Layers,
+    resolved: &[(String, Resolved)],
+    experiment: &Experiment,
+    plan: &Plan,
+) -> Vec<String> {
     let mut lines = Vec::new();
     let free = resolved.iter().filter_map(|(_, r)| r.entry("age.free")).find(|e| layers.have(e));
     if let Some(free) = free.filter(|_| plan.past != PastKind::Scattered) {
@@ -127,6 +149,9 @@ pub fn of_plan(
             "{}: only the past `scattered` reads age.free, and the past is {past}",
             free.layer
         ));
+    }
+    if matches!(plan.past, PastKind::Steady | PastKind::Scattered) {
+        lines.extend(of_scale(layers, resolved));
     }
     let is_trace = experiment.workload.trace().is_some();
     let fill = |r: &Resolved| r.config.age.fill;
@@ -145,24 +170,76 @@ pub fn of_plan(
             percent(fill(part), 1.0)
         ));
     }
-    let users = plan.capacities.iter().map(|c| c.user);
-    if let Some((least, most)) = users.clone().min().zip(users.max()).filter(|(least, most)| least != most) {
-        let spare: Vec<String> = experiment
-            .schemes
-            .iter()
-            .zip(&plan.capacities)
-            .map(|(s, c)| format!("{} {}", s.name, percent((c.raw - least.min(c.raw)) as f64, c.raw as f64)))
-            .collect();
-        lines.push(format!(
-            "the schemes give the host {} to {}, and all are used up to {}: what a scheme gives beyond it is more spare \
-             space for collection (of the raw flash the host leaves {})",
-            human_bytes(least),
-            human_bytes(most),
-            human_bytes(plan.capacity),
-            spare.join(", "),
-        ));
-    }
     lines
+}
+
+/// The line about a drive with fewer blocks than its device whose spare space is not that of a scaled drive: the free
+/// extents at which collection starts stay as many as before (docs/guide.md, "A scaled drive").
+fn of_scale(layers: &Layers, resolved: &[(String, Resolved)]) -> Option<String> {
+    let (name, with) = resolved.first()?;
+    let none: [&str; 0] = [];
+    let whole = resolve(&layers.device, &[name], &none, &none).ok()?;
+    let (part, all) = (with.config.geometry.blocks, whole.config.geometry.blocks);
+    let chosen = with.entries.iter().any(|e| e.key.starts_with("ftl.over_provisioning") && layers.have(e));
+    if part >= all || chosen || with.config.ftl.kind != FtlKind::Page {
+        return None;
+    }
+    let start = whole
+        .entries
+        .iter()
+        .find(|e| e.key.starts_with("policy.gc_schedule.") && e.key.ends_with(".start"))?;
+    let kept = f64::from(u32::try_from(start.value.as_integer()?).ok()?) + 1.0;
+    let bytes = |r: &Resolved| DeviceEntry::new(name, &r.config).host_bytes as f64;
+    let wanted = bytes(&whole) * (f64::from(part) - kept) / (f64::from(all) - kept);
+    if wanted <= 0.0 || (bytes(with) / wanted - 1.0).abs() < SCALED {
+        return None;
+    }
+    Some(format!(
+        "{part} of the {all} blocks of {}: with this capacity its steady state is not that of the whole drive, which \
+         ftl.user_capacity={:.0}MB would give (docs/guide.md, \"A scaled drive\")",
+        layers.device,
+        wanted / 1e6,
+    ))
+}
+
+/// The line about schemes whose capacities differ.
+fn of_capacities(experiment: &Experiment, plan: &Plan) -> Option<String> {
+    let users = plan.capacities.iter().map(|c| c.user);
+    let (least, most) = users.clone().min().zip(users.max()).filter(|(least, most)| least != most)?;
+    let of = experiment.schemes.iter().zip(&plan.capacities);
+    let spare: Vec<String> = of
+        .map(|(s, c)| format!("{} {}", s.name, percent((c.raw - least.min(c.raw)) as f64, c.raw as f64)))
+        .collect();
+    Some(format!(
+        "the schemes give the host {} to {}, and all are used up to {}: what a scheme gives beyond it is more spare \
+         space for collection (of the raw flash the host leaves {})",
+        human_bytes(least),
+        human_bytes(most),
+        human_bytes(plan.capacity),
+        spare.join(", "),
+    ))
+}
+
+/// The line about devices whose spare space differs, which decides how much they collect.
+pub fn of_devices(devices: &[String], config: &[PathBuf], set: &[String]) -> Option<String> {
+    let none: [&str; 0] = [];
+    let entries = devices.iter().filter_map(|device| {
+        let resolved = resolve(device, &none, config, set).ok()?;
+        Some(DeviceEntry::new(device, &resolved.config))
+    });
+    let spare = |entry: DeviceEntry| {
+        let (raw, user) = (entry.raw_bytes as f64, entry.host_bytes as f64);
+        (entry.name, percent(raw - user, raw))
+    };
+    let all: Vec<(String, String)> = entries.map(spare).collect();
+    all.windows(2).any(|w| w[0].1 != w[1].1).then(|| {
+        let shares: Vec<String> = all.iter().map(|(device, share)| format!("{device} {share}")).collect();
+        format!(
+            "the spare space of the devices differs, and a drive with less collects more: {} of the raw flash; \
+             `--set ftl.over_provisioning=` gives all the same",
+            shares.join(", ")
+        )
+    })
 }
 
 /// The member of a policy family.

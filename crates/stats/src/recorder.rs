@@ -212,7 +212,7 @@ pub struct Side {
     pub population: Population,
     /// The latencies by cause.
     pub blame: BlameTable,
-    /// The slowest requests, the slowest first.
+    /// The slowest requests, the slowest first; `job` is the place in [`Measured::jobs`].
     pub slowest: Vec<SlowRequest>,
     /// The slowest requests that ended without success, the slowest first.
     pub failed: Vec<SlowRequest>,

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use tailcut_report::targets::{TargetResult, Verdict};
 use tailcut_report::text::{Grid, cut, duration, wrapped};
 use tailcut_sim::Cache;
+use tailcut_sim::settings;
 use tailcut_sim::sweep::design::Design;
 use tailcut_sim::sweep::folder::Finished;
 use tailcut_sim::sweep::table::Row;
@@ -59,6 +60,9 @@ struct Choice {
     /// Energy of the arrays for each request, uJ.
     #[serde(skip_serializing_if = "Option::is_none")]
     energy_uj: Option<f64>,
+    /// Why the figures are not to be taken as they stand.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    doubts: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
@@ -77,7 +81,11 @@ pub fn advise(args: &AdviseArgs) -> Result<(), CliError> {
     let swept = sweep(&design, &options, &progress);
     progress.finish();
     let swept = swept?;
-    let mut choices: Vec<Choice> = swept.points.iter().map(|point| choice(args, point)).collect();
+    let name = |values: &[String]| format!("{} with {}", values[0], values[1]);
+    let doubts = swept.doubts(|i| name(&swept.points[i].0));
+    let all = swept.points.iter().zip(doubts);
+    let mut choices: Vec<Choice> =
+        all.map(|(point, doubts)| Choice { doubts, ..choice(args, point) }).collect();
     // The best first: by worth, then by the margin that is left.
     let margin = |c: &Choice| c.margin.unwrap_or(f64::NEG_INFINITY);
     choices.sort_by(|a, b| a.worth.cmp(&b.worth).then(margin(b).total_cmp(&margin(a))));
@@ -85,6 +93,11 @@ pub fn advise(args: &AdviseArgs) -> Result<(), CliError> {
         print_json(&choices)?;
     } else {
         print(&text(args, &choices))?;
+    }
+    if swept.writes() {
+        settings::of_devices(&args.devices, &args.config, &args.set)
+            .iter()
+            .for_each(|line| terminal.warn(line));
     }
     for warning in warnings(&swept) {
         terminal.warn(&warning);
@@ -123,6 +136,7 @@ fn choice(args: &AdviseArgs, (values, _, row): &(Vec<String>, String, Row)) -> C
         host_capacity_bytes: None,
         waf: None,
         energy_uj: None,
+        doubts: Vec::new(),
         error: Some(error.to_string()),
     };
     match row {
@@ -152,6 +166,7 @@ fn judged(args: &AdviseArgs, device: &str, scheme: &str, point: &Finished) -> Ch
         host_capacity_bytes: Some(point.host_capacity_bytes),
         waf: point.scheme.waf,
         energy_uj: point.scheme.energy_mj.filter(|_| requests > 0).map(|mj| 1000.0 * mj / requests as f64),
+        doubts: Vec::new(),
         error: None,
     }
 }
@@ -180,7 +195,8 @@ fn text(args: &AdviseArgs, choices: &[Choice]) -> String {
     grid.row(head);
     grid.rule();
     for c in choices {
-        let mut cells = vec![cut(&c.device, 20), cut(&c.scheme, 24)];
+        let mark = if c.doubts.is_empty() { "" } else { " !" };
+        let mut cells = vec![cut(&c.device, 20), format!("{}{mark}", cut(&c.scheme, 24))];
         cells.extend(
             (0..args.target.len())
                 .map(|i| c.targets.get(i).and_then(|t| t.measured_ns).map_or("-".to_string(), duration)),
@@ -202,6 +218,9 @@ fn text(args: &AdviseArgs, choices: &[Choice]) -> String {
         if let Some(error) = &c.error {
             out.push_str(&wrapped(&format!("! {} with {} cannot run: {error}\n", c.device, c.scheme), 2));
         }
+    }
+    for (c, why) in choices.iter().flat_map(|c| c.doubts.iter().map(move |why| (c, why))) {
+        out.push_str(&wrapped(&format!("! {} with {}: {why}\n", c.device, c.scheme), 2));
     }
     if choices.iter().any(|c| c.error.is_none() && !c.keeps_up) {
         out.push_str("backlog: the drive does not keep up with the load; its latencies measure that\n");

@@ -9,7 +9,7 @@ use serde::Serialize;
 use tailcut_core::device::Shape;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::policy::erase_scheme::EraseSchemeConfig;
-use tailcut_report::text::{Grid, cut, duration};
+use tailcut_report::text::{Grid, cut, duration, wrapped};
 use tailcut_sim::lifetime::{BLOCKS, LONGEST, Lifetime, lifetime_unless};
 
 /// The lives of the blocks of one scheme.
@@ -125,10 +125,9 @@ fn table(lives: &Lives) -> String {
             format!("{:.1} %", 100.0 * life.incomplete),
         ]);
     }
-    format!(
-        "Program/erase cycles until a block of {} has more than {} raw bit errors of a KiB ({BLOCKS} blocks)\n{}",
-        lives.device,
-        lives.requirement,
-        grid.render()
-    )
+    let title = format!(
+        "Program/erase cycles until a block of {} has more than {} raw bit errors of a KiB ({BLOCKS} blocks)\n",
+        lives.device, lives.requirement,
+    );
+    wrapped(&title, 2) + &grid.render()
 }

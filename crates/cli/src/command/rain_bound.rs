@@ -7,6 +7,7 @@ use serde::Serialize;
 use std::fmt::Write;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::policy::redundancy::RedundancyConfig;
+use tailcut_report::text::wrapped;
 use tailcut_sim::rotation_bound::{self as bound, PlaneLoad, RotationBound};
 use tailcut_units::quantity::{human_bytes, human_rate, human_time};
 
@@ -41,7 +42,7 @@ pub fn rain_bound(args: &RainBoundArgs) -> Result<(), CliError> {
     if args.json {
         return print_json(&bound);
     }
-    print(&text(&bound, args, &resolved.config))
+    print(&wrapped(&text(&bound, args, &resolved.config), 41))
 }
 
 fn work_out(c: &DeviceConfig, args: &RainBoundArgs) -> Bound {

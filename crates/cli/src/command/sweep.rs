@@ -5,12 +5,13 @@ use crate::error::CliError;
 use crate::progress::Progress;
 use crate::run::threads;
 use crate::terminal::{Terminal, catch_interrupts, interrupt, print};
+use std::collections::HashMap;
 use std::path::Path;
 use tailcut_report::text::{Grid, cut, duration, rate, wrapped};
-use tailcut_sim::Cache;
 use tailcut_sim::sweep::design::Design;
 use tailcut_sim::sweep::table::Row;
 use tailcut_sim::sweep::{Options, Swept, sweep as run};
+use tailcut_sim::{Cache, settings};
 use tailcut_stats::percentile;
 use tailcut_units::HostOp;
 
@@ -33,6 +34,12 @@ pub fn sweep(args: &SweepArgs) -> Result<(), CliError> {
     let swept = swept?;
     print(&text(&design, &swept))?;
     let terminal = Terminal::new(false);
+    let devices = design.axis.iter().find(|axis| axis.key == "device").filter(|_| swept.writes());
+    if let Some(line) =
+        devices.and_then(|axis| settings::of_devices(&axis.values, &design.config, &design.set))
+    {
+        terminal.warn(&line);
+    }
     for warning in warnings(&swept) {
         terminal.warn(&warning);
     }
@@ -76,17 +83,23 @@ fn design(args: &SweepArgs) -> Result<Design, CliError> {
 
 /// The warnings of the points, each once.
 fn warnings(swept: &Swept) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
+    let mut texts: Vec<(&str, usize, usize)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     for (i, (_, _, row)) in swept.points.iter().enumerate() {
         let Row::Finished(point) = row else { continue };
-        if point.scheme.load.is_some_and(|load| !load.keeps_up) {
-            all.push(format!(
-                "point {}: the drive does not keep up; its latencies measure the backlog",
-                i + 1
-            ));
+        for text in &point.warnings {
+            let place = *places.entry(text).or_insert_with(|| {
+                texts.push((text, i + 1, 0));
+                texts.len() - 1
+            });
+            texts[place].2 += 1;
         }
-        all.extend(point.warnings.iter().map(|text| format!("point {}: {text}", i + 1)));
     }
+    let said = |(text, first, points): (&str, usize, usize)| match points - 1 {
+        0 => format!("point {first}: {text}"),
+        more => format!("point {first} and {more} more: {text}"),
+    };
+    let mut all: Vec<String> = texts.into_iter().map(said).collect();
     let more = all.len().saturating_sub(FAILURES);
     all.truncate(FAILURES);
     if more > 0 {
@@ -101,6 +114,7 @@ fn text(design: &Design, swept: &Swept) -> String {
     let mut out = String::new();
     let mut grid = Grid::default().names(1 + design.axis.len());
     let ops: Vec<HostOp> = [HostOp::Read, HostOp::Write].into_iter().filter(|&op| any(swept, op)).collect();
+    let doubts = swept.doubts(|i| format!("point {}", i + 1));
     let mut head = vec!["#".to_string()];
     head.extend(design.axis.iter().map(|axis| cut(short(design, &axis.key), 24)));
     head.extend(ops.first().map(|op| format!("{} IOPS", op.name())));
@@ -109,7 +123,8 @@ fn text(design: &Design, swept: &Swept) -> String {
     grid.row(head);
     grid.rule();
     for (i, (values, _, row)) in swept.points.iter().enumerate().take(SHOWN) {
-        let mut cells = vec![(i + 1).to_string()];
+        let mark = if doubts[i].is_empty() { "" } else { " !" };
+        let mut cells = vec![format!("{}{mark}", i + 1)];
         cells.extend(values.iter().map(|value| cut(value, 24)));
         match row {
             Row::Finished(point) => {
@@ -135,6 +150,13 @@ fn text(design: &Design, swept: &Swept) -> String {
     });
     for (i, why) in failures.take(FAILURES) {
         out.push_str(&wrapped(&format!("! point {} failed: {why}\n", i + 1), 2));
+    }
+    let notes = doubts.iter().enumerate().flat_map(|(i, of)| of.iter().map(move |why| (i + 1, why)));
+    for (point, why) in notes.clone().take(FAILURES) {
+        out.push_str(&wrapped(&format!("! point {point}: {why}\n"), 2));
+    }
+    if let more @ 1.. = notes.count().saturating_sub(FAILURES) {
+        out.push_str(&format!("! and {more} more such notes\n"));
     }
     let stopped = if not_run > 0 { format!(", {not_run} not run") } else { String::new() };
     out.push_str(&format!(

@@ -7,7 +7,7 @@ use crate::run::counts_text;
 use crate::terminal::{Terminal, catch_interrupts, print, print_json};
 use std::fmt::Write;
 use std::path::Path;
-use tailcut_report::text::{grouped, percent};
+use tailcut_report::text::{grouped, percent, wrapped};
 use tailcut_units::Span;
 use tailcut_units::quantity::{human_bytes, human_time};
 use tailcut_workload::trace::{Remap, TraceCounts, TraceFile, TraceInfo, TraceOptions, convert, info};
@@ -22,7 +22,7 @@ pub fn trace(what: &TraceCommand) -> Result<(), CliError> {
             if *json {
                 return print_json(&measured);
             }
-            print(&info_text(&file.name(), &measured, trace))
+            print(&wrapped(&info_text(&file.name(), &measured, trace), NAME))
         }
         TraceCommand::Convert(args) => write_compact(args),
         TraceCommand::Cut(args) => {
@@ -75,10 +75,13 @@ fn write_compact(args: &ConvertArgs) -> Result<(), CliError> {
     ))
 }
 
+/// The width of the names of the lines.
+const NAME: usize = 18;
+
 fn info_text(file: &str, i: &TraceInfo, args: &TraceArgs) -> String {
     let mut out = String::new();
     let mut line = |name: &str, value: String| {
-        let _ = writeln!(out, "{name:<18}{value}");
+        let _ = writeln!(out, "{name:<NAME$}{value}");
     };
     line("file", file.to_string());
     let compressed = i.compression.map(|c| format!(", {c}")).unwrap_or_default();
@@ -100,12 +103,8 @@ fn info_text(file: &str, i: &TraceInfo, args: &TraceArgs) -> String {
     line("read share", percent(i.read_fraction, 1.0));
     line("mean size", format!("{:.1} KiB", i.mean_bytes / 1024.0));
     let about = if i.footprint_exact { "" } else { "about " };
-    let pages = grouped(i.footprint_bytes >> 20);
-    let spread = human_bytes(i.address_bytes);
-    line(
-        "footprint",
-        format!("{about}{pages} MiB in distinct 4 KiB pages, spread over {spread} of addresses"),
-    );
+    let (pages, addresses) = (human_bytes(i.footprint_bytes), human_bytes(i.address_bytes));
+    line("footprint", format!("{about}{pages} in distinct 4 KiB pages, over {addresses} of addresses"));
     line("moved", format!("{} read, {} written", human_bytes(i.read_bytes), human_bytes(i.write_bytes)));
     line("span", format!("{:.3} s", i.span_ns as f64 / 1e9));
     if let Some(step) = i.clock_step_ns {

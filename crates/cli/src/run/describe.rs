@@ -165,6 +165,9 @@ fn trace_text(out: &mut String, trace: &TraceSpec, plan: &Plan) {
     match &trace.info {
         Some(info) => {
             let _ = writeln!(out, "{}", info_text(info));
+            if !info.note.is_empty() {
+                let _ = writeln!(out, "              {}", info.note);
+            }
         }
         None => {
             let _ = writeln!(out, "too large to read twice; its counts follow the run");

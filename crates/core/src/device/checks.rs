@@ -15,23 +15,25 @@ use crate::policy::gc_scope::Scope;
 use crate::policy::redundancy::RedundancyConfig;
 use crate::policy::schedule::SchedulePolicy;
 use crate::policy::write_gate::WriteGateConfig;
-use crate::problem::{ConfigProblem, refuse};
+use crate::problem::{ConfigProblem, Found, refuse};
 
-/// Refuse values that no drive can have. The order decides which of several problems is reported,
-/// and a check may rely on those before it.
+/// Refuse values that no drive can have. A check may rely on those of the groups before its own; what the checks of a group
+/// find is reported together.
 pub(super) fn check_values(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     let g = &c.geometry;
-    g.check()?;
-    c.timing.check()?;
-    c.suspend.check()?;
-    c.channel.check_times()?;
-    c.ecc.check_times()?;
-    c.host.check_times()?;
-    c.controller.check()?;
-    c.channel.check_rate()?;
-    c.host.check_rate()?;
-    c.ecc.check_queue()?;
-    c.host.check_queue()?;
+    let mut alone = Found::default();
+    alone.add(g.check());
+    alone.add(c.timing.check());
+    alone.add(c.suspend.check());
+    alone.add(c.channel.check_times());
+    alone.add(c.ecc.check_times());
+    alone.add(c.host.check_times());
+    alone.add(c.controller.check());
+    alone.add(c.channel.check_rate());
+    alone.add(c.host.check_rate());
+    alone.add(c.ecc.check_queue());
+    alone.add(c.host.check_queue());
+    alone.end()?;
     let f = &c.ftl;
     let die = DieGeometry {
         page: g.page,
@@ -39,14 +41,16 @@ pub(super) fn check_values(c: &DeviceConfig) -> Result<(), ConfigProblem> {
         independent: g.busy_unit == BusyKind::Plane,
         reads_by_plane: g.reads_by_plane(),
     };
-    f.check_units(die)?;
-    f.check_rated_cycles(c.erase.is_some())?;
-    g.check_busy_unit(f.extent == ExtentKind::Block)?;
-    g.check_plane_reads()?;
-    f.check_joins(die, !matches!(c.policy.redundancy, RedundancyConfig::None(_)))?;
-    f.check_erases(die)?;
+    let mut of_planes = Found::default();
+    of_planes.add(f.check_units(die));
+    of_planes.add(f.check_rated_cycles(c.erase.is_some()));
+    of_planes.add(g.check_busy_unit(f.extent == ExtentKind::Block));
+    of_planes.add(g.check_plane_reads());
+    of_planes.add(f.check_joins(die, !matches!(c.policy.redundancy, RedundancyConfig::None(_))));
+    of_planes.add(f.check_erases(die));
+    of_planes.add(f.check_copies(die));
+    of_planes.end()?;
     c.ecc.check_codeword(f.mapping_unit, g.page)?;
-    f.check_copies(die)?;
     c.host.check_transfer(f.mapping_unit)?;
     c.ecc.check_write_unit(f.write_unit(g.page))?;
     check_flush(&c.policy)?;

@@ -134,9 +134,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         };
         check_combinations(config, &policies, &suspension, shape.has_parity())?;
         super::write::queues::check(&shape, policies.buffer.queue_limit())?;
-        let memory = |e: std::io::Error| ConfigProblem {
-            key: "geometry".into(),
-            problem: format!("there is no room for the map of this drive: {e}"),
+        let memory = |e: std::io::Error| {
+            ConfigProblem::new("geometry", format!("there is no room for the map of this drive: {e}"))
         };
         let map = Map::new(&shape.layout, shape.fill.clone()).map_err(memory)?;
         let fixed = Fixed::new(&policies, &shape, suspension.programs);

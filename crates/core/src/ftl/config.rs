@@ -1,6 +1,6 @@
 //! The translation layer's parameters.
 
-use crate::problem::{ConfigProblem, check_count, refuse};
+use crate::problem::{ConfigProblem, Found, check_count, refuse};
 use serde::{Deserialize, Serialize};
 use tailcut_units::quantity;
 
@@ -325,14 +325,17 @@ impl FtlConfig {
     pub(crate) fn check_copies(&self, die: DieGeometry) -> Result<(), ConfigProblem> {
         let (gc, unit) = (&self.gc, self.mapping_unit);
         let shares = [("ftl.gc.copy_planes", gc.copy_planes), ("ftl.gc.program_planes", gc.program_planes)];
+        let mut found = Found::default();
         for (key, planes) in shares {
-            if planes == 0 || !self.write_planes.is_multiple_of(planes) {
-                return refuse(
-                    key,
-                    format!("{planes} does not divide ftl.write_planes ({})", self.write_planes),
-                );
+            let (write, die) = (self.write_planes, die.planes);
+            if planes == 0 || !write.is_multiple_of(planes) {
+                found.add(refuse(key, format!("{planes} does not divide ftl.write_planes ({write})")));
+            } else if !die.is_multiple_of(planes) {
+                // Nor does `ftl.write_planes`, which has its own problem.
+                found.add(refuse(key, format!("{planes} does not divide the {die} planes of a die")));
             }
         }
+        found.end()?;
         let copied = u64::from(gc.copy_planes) * die.page;
         if !copied.is_multiple_of(unit) && !unit.is_multiple_of(copied) {
             return refuse(

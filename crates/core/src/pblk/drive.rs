@@ -138,9 +138,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             suspend_erase,
             suspend_program,
         };
-        let memory = |e: std::io::Error| ConfigProblem {
-            key: "geometry".into(),
-            problem: format!("there is no room for the map of this drive: {e}"),
+        let memory = |e: std::io::Error| {
+            ConfigProblem::new("geometry", format!("there is no room for the map of this drive: {e}"))
         };
         let all = shape.array.lines * shape.line_sectors;
         let map = Map::of(shape.sectors, all, shape.fill()).map_err(memory)?;

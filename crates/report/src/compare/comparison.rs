@@ -4,6 +4,7 @@ use crate::compare::Side;
 use crate::compare::inputs::Inputs;
 use crate::compare::limit::{Limit, LimitResult};
 use crate::difference::{Difference, signed};
+use crate::doubts::unsteady;
 use crate::figure::Quantity;
 use crate::ordered::Ordered;
 use crate::summary::{BlameSummary, ConfigValue, Scheme};
@@ -142,6 +143,7 @@ fn notes(a: &Side, b: &Side, inputs: &Inputs) -> Vec<String> {
                  narrow"
             ));
         }
+        notes.extend(unsteady(scheme).map(|why| format!("{name}: {why}")));
         for op in HostOp::ALL {
             let failed = scheme.failures(op);
             if failed > 0 {
@@ -152,6 +154,7 @@ fn notes(a: &Side, b: &Side, inputs: &Inputs) -> Vec<String> {
             }
         }
     }
+    notes.extend(fills(a, b));
     for op in HostOp::ALL {
         let [in_a, in_b] = [of_a, of_b].map(|scheme| scheme.side(op).total_ios);
         if (in_a == 0) != (in_b == 0) {
@@ -160,6 +163,16 @@ fn notes(a: &Side, b: &Side, inputs: &Inputs) -> Vec<String> {
         }
     }
     notes
+}
+
+/// Two drives that were filled to different shares before a trace: the fuller one collects more.
+fn fills(a: &Side, b: &Side) -> Option<String> {
+    let traces = [a, b].iter().all(|side| !side.summary.workload.records.is_empty());
+    let fill = |side: &Side| side.scheme().config.get("age.fill")?.value.as_str().map(String::from);
+    let (in_a, in_b) = fill(a).zip(fill(b)).filter(|(in_a, in_b)| traces && in_a != in_b)?;
+    Some(format!(
+        "A fills {in_a} of its drive before the trace and B {in_b} (age.fill): run both with the same `--set age.fill=`"
+    ))
 }
 
 /// The causes at each level that both have.

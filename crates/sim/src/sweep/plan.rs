@@ -4,6 +4,7 @@ use crate::cache::Locks;
 use crate::experiment::{Experiment, ExperimentError, Plan, SchemeSpec};
 use crate::points::{Follow, each, point};
 use crate::precondition::{PastKind, Snapshots};
+use crate::settings;
 use crate::sweep::design::Design;
 use crate::sweep::draw::points;
 use crate::sweep::error::SweepError;
@@ -189,12 +190,14 @@ impl Points {
             (Err(why), _) | (_, Err(why)) => return Row::Failed(why),
         };
         let experiment = self.experiment(vec![spec], &workload, p, snapshots.clone());
+        let mut warnings = self.said_before(p, &experiment, plan);
         let done = match point(&experiment, plan, follow, Some(aged)) {
             Ok(Some(done)) => done,
             Ok(None) => return Row::NotRun,
             Err(ExperimentError::Workload(e)) if e.is_interrupt() => return Row::NotRun,
             Err(e) => return Row::Failed(e.to_string()),
         };
+        warnings.extend(done.warnings);
         let mut scheme = done.schemes.into_iter().next().expect("one scheme ran");
         scheme.series = Vec::new();
         Row::Finished(Box::new(Finished {
@@ -202,8 +205,19 @@ impl Points {
             tailcut: env!("CARGO_PKG_VERSION").to_string(),
             host_capacity_bytes: plan.capacity,
             scheme,
-            warnings: done.warnings.into_iter().map(|(_, text)| text).collect(),
+            warnings,
         }))
+    }
+
+    /// What there is to say about a point before it runs.
+    fn said_before(&self, p: &Planned, experiment: &Experiment, plan: &Plan) -> Vec<String> {
+        let Ok(resolved) = p.setup.resolved(&self.design) else { return Vec::new() };
+        let layers = p.setup.layers(&self.design);
+        let resolved = [(p.setup.scheme.clone(), resolved)];
+        let mut all = settings::of_schemes(&layers, &resolved).unwrap_or_default();
+        all.extend(settings::of_past(&layers, &resolved, experiment, plan));
+        all.extend(plan.warnings.iter().cloned());
+        all
     }
 
     /// Plans a group. A scheme that cannot run is left out.

@@ -8,9 +8,10 @@ use crate::sweep::error::SweepError;
 use crate::sweep::folder::{AGED, Folder};
 use crate::sweep::plan::Points;
 use crate::sweep::table::{Row, table};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
+use tailcut_report::doubts::reasons;
 use tailcut_report::rows::Rows;
 use tailcut_workload::Interrupt;
 
@@ -40,6 +41,28 @@ pub struct Swept {
     pub files: Vec<PathBuf>,
     /// It was stopped before its end.
     pub stopped: bool,
+}
+
+impl Swept {
+    /// By point: why its figures are not to be taken as they stand. `name` names a point before it with the same result.
+    pub fn doubts(&self, name: impl Fn(usize) -> String) -> Vec<Vec<String>> {
+        let mut first_of: HashMap<&str, usize> = HashMap::new();
+        let mut all = vec![Vec::new(); self.points.len()];
+        for (i, (_, key, row)) in self.points.iter().enumerate() {
+            let Row::Finished(point) = row else { continue };
+            let first = *first_of.entry(&point.scheme.digest).or_insert(i);
+            // Random draws may have the same point twice.
+            let twin = (first != i && self.points[first].1 != *key).then(|| name(first));
+            all[i] = reasons(&point.scheme, twin.as_deref());
+        }
+        all
+    }
+
+    /// Whether a point wrote.
+    pub fn writes(&self) -> bool {
+        let wrote = |row: &Row| matches!(row, Row::Finished(point) if point.scheme.write.total_ios > 0);
+        self.points.iter().any(|(_, _, row)| wrote(row))
+    }
 }
 
 /// Runs a sweep. Points with the same values of all axes but `scheme` get the same capacity and the same requests.

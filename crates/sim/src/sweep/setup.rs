@@ -1,5 +1,6 @@
 //! The drive and the workload of a point.
 
+use crate::settings::Layers;
 use crate::sweep::design::{Design, REPLAY, WORKLOAD};
 use std::collections::HashMap;
 use std::hash::Hasher;
@@ -51,6 +52,12 @@ impl Setup {
             }
         }
         setup
+    }
+
+    /// What is set on its device.
+    pub fn layers(&self, design: &Design) -> Layers {
+        let (device, config, set) = (self.device.clone(), design.config.clone(), self.sets.clone());
+        Layers { device, config, set, fault: Vec::new() }
     }
 
     /// Its configuration.

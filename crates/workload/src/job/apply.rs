@@ -85,6 +85,7 @@ impl Draft {
                 self.shape(key, text)
             }
             "rate" | "rate_iops" | "rate_process" | "io_submit_mode" => self.pacing(key, text),
+            "rate_min" | "rate_iops_min" => self.least_rate(entry, text),
             "hot_sets" => self.hot_sets(text),
             "runtime" | "ramp_time" | "startdelay" | "thinktime" => self.times(key, text),
             "size" | "io_size" | "offset" | "offset_increment" => self.extents(key, text),
@@ -197,6 +198,14 @@ impl Draft {
             ("io_submit_mode", "offload") => self.spec.offload = true,
             _ => return Err("not one of the choices".to_string()),
         }
+        Ok(())
+    }
+
+    /// In fio, a job below its least rate ends with an error.
+    fn least_rate(&mut self, entry: &Entry, text: &str) -> Result<(), String> {
+        value::by_direction(text, |t: &str| value::bounded(t, self.units, 0, 1 << 50))?;
+        let text = format!("`{}`: fio ends a job that is slower; here it goes on", entry.key);
+        self.warn(&entry.place, text);
         Ok(())
     }
 
@@ -348,7 +357,7 @@ fn allowed(key: &str) -> &'static str {
             "random, zipf:theta[:centre] (0..=100), pareto:h[:centre] (0..1), normal:deviation% (0..=100), \
              zoned:accesses%/size%:… or zoned_abs:accesses%/bytes:…; a centre is a share, 0..=1"
         }
-        "rate" | "rate_iops" => RATE,
+        "rate" | "rate_iops" | "rate_min" | "rate_iops_min" => RATE,
         "rate_process" => "linear or poisson",
         "io_submit_mode" => "inline or offload",
         "hot_sets" => "one (all jobs have their hot blocks at the same places) or per-job",

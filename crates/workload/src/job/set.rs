@@ -195,7 +195,9 @@ fn finish(draft: &mut Draft) -> Vec<JobError> {
     }
     // A mix of 0 or 100 percent is one direction only: a rate of the other direction must
     // not bring it back.
-    if spec.mode.uses[READ] && spec.mode.uses[WRITE] {
+    let mixed = spec.mode.uses[READ] && spec.mode.uses[WRITE];
+    let unread_mix = spec.read_percent.is_some() && !mixed;
+    if mixed {
         match spec.read_percent {
             Some(100) => spec.mode.uses[WRITE] = false,
             Some(0) => spec.mode.uses[READ] = false,
@@ -204,6 +206,11 @@ fn finish(draft: &mut Draft) -> Vec<JobError> {
     }
     let paced = spec.directions().any(|d| spec.limit(d).is_some());
     let errors = conflicts(spec, paced);
+    if unread_mix {
+        let place = spec.place.clone();
+        let text = "`rwmixread` and `rwmixwrite` have no effect on a job that is not mixed (`rw`, `randrw`)";
+        draft.warn(&place, text.into());
+    }
     warn_of_no_effect(draft, paced);
     errors
 }
@@ -252,6 +259,9 @@ fn warn_of_no_effect(draft: &mut Draft, paced: bool) {
         texts.push(format!(
             "a synchronous engine keeps one request outstanding; `iodepth={depth}` has no effect"
         ));
+    }
+    if spec.think_blocks != 1 && spec.think_ns == 0 {
+        texts.push("`thinktime_blocks` has no effect without `thinktime`".into());
     }
     if spec.identical_runs && (spec.mode.step <= 1 || !spec.mode.random) {
         texts.push("`rw_sequencer` has no effect without `:N` on a random job".into());

@@ -50,13 +50,20 @@ impl Clock {
             let step = human_time(Span(self.step));
             format!(
                 "the clock's step is {step}, far coarser than the times of a drive, and {:.1} requests share each \
-                 time: latencies measure the step, since all requests of a step arrive at once; --spread {}ns spreads \
+                 time: latencies measure the step, since all requests of a step arrive at once; --spread {} spreads \
                  them evenly over it",
                 self.per_time(),
-                self.step
+                exact(self.step)
             )
         })
     }
+}
+
+/// A time as an option takes it, in the longest unit of which it is a multiple.
+fn exact(ns: u64) -> String {
+    let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
+    let fits = units.into_iter().find(|(_, unit)| ns.is_multiple_of(*unit));
+    fits.map_or(String::new(), |(name, unit)| format!("{}{name}", ns / unit))
 }
 
 fn divisor(mut a: u64, mut b: u64) -> u64 {

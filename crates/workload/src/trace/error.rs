@@ -57,7 +57,7 @@ pub enum TraceError {
     },
     /// The content matches no format.
     #[error(
-        "{file}: byte 0: the content matches no known trace format; known: {known} (choose one with --format)"
+        "{file}: byte 0: the content matches no known trace format; known: {known} (choose one with --format, or describe the columns of any other text with --columns)"
     )]
     Unrecognised {
         /// The file.

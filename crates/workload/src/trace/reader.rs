@@ -41,6 +41,8 @@ pub struct TraceReader {
     handed_out: u64,
     failure: Option<TraceError>,
     finished: bool,
+    /// The input is several files, one after another.
+    several: bool,
 }
 
 impl TraceReader {
@@ -51,7 +53,10 @@ impl TraceReader {
     pub fn open(file: &TraceFile, options: &TraceOptions) -> Result<TraceReader, TraceError> {
         let name = file.name();
         match file.open() {
-            Ok(input) => TraceReader::new(&name, input, options),
+            Ok(input) => {
+                let several = matches!(file, TraceFile::Several(_));
+                TraceReader::new(&name, input, options).map(|reader| TraceReader { several, ..reader })
+            }
             Err(source) => Err(TraceError::Io { file: name, action: "open", source }),
         }
     }
@@ -111,6 +116,7 @@ impl TraceReader {
             handed_out: 0,
             failure: None,
             finished: false,
+            several: false,
         })
     }
 
@@ -231,6 +237,8 @@ impl TraceReader {
     }
 
     fn out_of_order(&self, place: u64, late: TooLate) -> TraceError {
+        let follow = "files given together follow each other: give them in the order of their times";
+        let doubts = self.several.then(|| follow.to_string()).into_iter().chain(self.decoder.warnings());
         TraceError::OutOfOrder {
             file: self.input.file().into(),
             place: self.decoder.place(place),
@@ -238,7 +246,7 @@ impl TraceReader {
             back_ns: late.back,
             window_ns: self.options.sort_window_ns,
             window_records: self.options.sort_records,
-            doubt: self.decoder.warnings().iter().map(|text| format!("; {text}")).collect(),
+            doubt: doubts.map(|text| format!("; {text}")).collect(),
         }
     }
 

@@ -147,9 +147,7 @@ fn lanes_of(shape: &Shape, of: QueueOf) -> u32 {
 
 /// Refuse a limit if the queue of a write is not known when the write arrives.
 pub(in crate::device) fn check(shape: &Shape, limit: Option<QueueLimit>) -> Result<(), ConfigProblem> {
-    let refuse = |problem: &str| {
-        Err(ConfigProblem { key: "policy.buffer.lru.queue_limit".into(), problem: problem.into() })
-    };
+    let refuse = |problem: &str| Err(ConfigProblem::new("policy.buffer.lru.queue_limit", problem));
     match limit {
         None => Ok(()),
         Some(_) if shape.has_parity() => {

@@ -261,8 +261,7 @@ fn the_step_of_a_coarse_clock_is_found_and_spread() {
     assert_eq!((i.clock_step_ns, i.requests_per_time), (Some(1_000_000_000), 8.0));
     assert_eq!(i.counts.warnings.len(), 1, "{:?}", i.counts.warnings);
     assert!(
-        i.counts.warnings[0].contains("step is 1 s")
-            && i.counts.warnings[0].contains("--spread 1000000000ns"),
+        i.counts.warnings[0].contains("step is 1 s") && i.counts.warnings[0].contains("--spread 1s spreads"),
         "{i:?}"
     );
     let spread = |seed| TraceOptions { spread_ns: Some(1_000_000_000), seed, ..TraceOptions::default() };
