@@ -243,11 +243,11 @@ def pictures(path, folder, of):
         name = f"{r['application']}-{r['device']}-{r['scheme']}"
         found = [p for p in glob.glob(os.path.join(folder, f"{name}-*.svg")) if "replay" in r]
         if found:
-            figures = os.path.join(os.path.dirname(path), "figures")
+            figures = os.path.join(os.path.dirname(path), "applications")
             os.makedirs(figures, exist_ok=True)
-            shutil.copy(found[0], os.path.join(figures, f"applications-{name}.svg"))
+            shutil.copy(found[0], os.path.join(figures, f"{name}.svg"))
             case = " ".join(str(part) for part in [r["case"], r.get("threads"), r.get("beside")] if part)
-            lines.append(f"`{r['scheme']}` on `{r['device']}`, {case}:\n\n![Distribution of latencies](figures/applications-{name}.svg)\n")
+            lines.append(f"`{r['scheme']}` on `{r['device']}`, {case}:\n\n![Distribution of latencies](applications/{name}.svg)\n")
     return "\nThe distribution of the drive's latencies in the last case of each server, from its replay:\n\n" + "\n".join(lines) if lines else ""
 
 

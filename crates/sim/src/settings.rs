@@ -5,7 +5,6 @@ use crate::{Experiment, ExperimentError, PastKind, Plan};
 use std::path::{Path, PathBuf};
 use tailcut_config::{ConfigError, DeviceEntry, Entry, Resolved, resolve, resolve_with_faults};
 use tailcut_core::device::ConfigProblem;
-use tailcut_core::ftl::config::FtlKind;
 use tailcut_core::nand::faults::config::FaultConfig;
 use tailcut_core::policy::FAMILIES;
 use tailcut_core::policy::redundancy::RedundancyConfig;
@@ -173,32 +172,27 @@ pub fn of_past(
     lines
 }
 
-/// The line about a drive with fewer blocks than its device whose spare space is not that of a scaled drive: the free
-/// extents at which collection starts stay as many as before (docs/guide.md, "A scaled drive").
+/// The line about a drive with fewer blocks than its device whose spare space is not that of a scaled drive
+/// (docs/guide.md, "A scaled drive").
 fn of_scale(layers: &Layers, resolved: &[(String, Resolved)]) -> Option<String> {
     let (name, with) = resolved.first()?;
     let none: [&str; 0] = [];
-    let whole = resolve(&layers.device, &[name], &none, &none).ok()?;
-    let (part, all) = (with.config.geometry.blocks, whole.config.geometry.blocks);
+    let (part, whole) = (with.config.geometry.blocks, resolve(&layers.device, &[name], &none, &none).ok()?);
+    let all = whole.config.geometry.blocks;
     let chosen = with.entries.iter().any(|e| e.key.starts_with("ftl.over_provisioning") && layers.have(e));
-    if part >= all || chosen || with.config.ftl.kind != FtlKind::Page {
+    if part >= all || chosen {
         return None;
     }
-    let start = whole
-        .entries
-        .iter()
-        .find(|e| e.key.starts_with("policy.gc_schedule.") && e.key.ends_with(".start"))?;
-    let kept = f64::from(u32::try_from(start.value.as_integer()?).ok()?) + 1.0;
+    // A drive that is not to be scaled is refused.
+    let scaled = resolve(&layers.device, &[name], &none, &[format!("scaled_blocks={part}")]).ok()?;
     let bytes = |r: &Resolved| DeviceEntry::new(name, &r.config).host_bytes as f64;
-    let wanted = bytes(&whole) * (f64::from(part) - kept) / (f64::from(all) - kept);
-    if wanted <= 0.0 || (bytes(with) / wanted - 1.0).abs() < SCALED {
+    if (bytes(with) / bytes(&scaled) - 1.0).abs() < SCALED {
         return None;
     }
     Some(format!(
-        "{part} of the {all} blocks of {}: with this capacity its steady state is not that of the whole drive, which \
-         ftl.user_capacity={:.0}MB would give (docs/guide.md, \"A scaled drive\")",
-        layers.device,
-        wanted / 1e6,
+        "{part} of the {all} blocks of {}: with this capacity its steady state is not that of the whole drive; \
+         `--set scaled_blocks={part}` in place of the blocks and the capacity keeps it",
+        layers.device
     ))
 }
 
