@@ -328,7 +328,12 @@ fn drives_that_differ_in_fill_and_spare_space_say_so() {
     let dir = tempfile::tempdir().unwrap();
     let trace = new(&dir, "t.csv");
     let line = |i: u64| {
-        format!("1,{},{},4096,{}\n", if i % 3 > 0 { 'R' } else { 'W' }, i * 7919 % 20_000 * 4096, i * 900)
+        format!(
+            "1,{},{},4096,{}\n",
+            if i32::is_multiple_of(i, 3) { 'W' } else { 'R' },
+            i * 7919 % 20_000 * 4096,
+            i * 900
+        )
     };
     std::fs::write(&trace, (0..400).map(line).collect::<String>()).unwrap();
     let args = ["advise", trace.to_str().unwrap(), "--no-cache", "--target", "read.p50=1s"];
