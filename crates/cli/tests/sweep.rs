@@ -330,7 +330,7 @@ fn drives_that_differ_in_fill_and_spare_space_say_so() {
     let line = |i: u64| {
         format!(
             "1,{},{},4096,{}\n",
-            if i32::is_multiple_of(i, 3) { 'W' } else { 'R' },
+            if i.is_multiple_of(3) { 'W' } else { 'R' },
             i * 7919 % 20_000 * 4096,
             i * 900
         )
