@@ -50,7 +50,10 @@ fn shares_become_numbers() {
 fn an_slc_region_is_in_proportion() {
     let r = with(
         "dc-tlc-gen4",
-        &["slc={blocks=50, read=\"20us\", program=\"100us\", erase=\"3ms\"}", "scaled_blocks=100"],
+        &[
+            "slc={blocks=50, read=\"20us\", program=\"100us\", erase=\"3ms\", fold_idle=\"50ms\", fold_below=\"25%\"}",
+            "scaled_blocks=100",
+        ],
     );
     let r = r.unwrap();
     assert_eq!(r.config.slc.as_ref().unwrap().blocks, 4);
@@ -66,10 +69,10 @@ fn another_tail_is_refused() {
         ("dc-tlc-gen4", &["scaled_blocks=2000"], "2000: 40 to 1366"),
         ("dc-tlc-gen4", &["scaled_blocks=many"], "a number of blocks"),
         ("tiny", &["scaled_blocks=64"], "geometry.bad_blocks must be"),
-        ("cnex-westlake", &["scaled_blocks=64"], "its rate limiter counts lines"),
+        ("tiny-pblk", &["scaled_blocks=64"], "its rate limiter counts lines"),
         ("dc-tlc-gen4", &["policy.buffer.lru.capacity=20GB", "scaled_blocks=44"], "is more than 1 % of"),
     ] {
-        let error = with(device, sets).expect_err(part);
+        let error = with(device, sets).map(|r| r.device).expect_err(part);
         assert!(error.contains(part), "{device} {sets:?}: {error}");
     }
 }

@@ -125,8 +125,7 @@ pub struct ErrorsConfig {
     ///
     /// - Range: 0 to 1
     pub shift_layer_spread: f64,
-    /// The same standard deviation over the boundaries of the page types. (There is a page type for each value of
-    /// `timing.read`.)
+    /// The same standard deviation over the boundaries of the page types. `timing.read` has a value for each type.
     ///
     /// - Range: 0 to 1
     pub shift_boundary_spread: f64,
