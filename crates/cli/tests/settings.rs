@@ -94,11 +94,14 @@ fn capacities_that_differ_are_said() {
 /// A part of the blocks with a capacity in plain proportion has less spare space than the whole drive.
 #[test]
 fn a_scaled_drive_keeps_its_spare_space() {
-    let job =
-        ["run", "tiny", "--set", "geometry.bad_blocks=0%", "--workload", "randwrite,bs=4k,number_ios=20000"];
+    let dir = tempfile::tempdir().unwrap();
+    let device = dir.path().join("device.toml");
+    std::fs::write(&device, "base = \"tiny\"\ngeometry.bad_blocks = \"0%\"\n").unwrap();
+    let device = device.display().to_string();
+    let job = ["run", &device, "--workload", "randwrite,bs=4k,number_ios=20000"];
     let said = |more: &[&str]| {
         let ended = tailcut(&[&job[..], more].concat());
-        let lines = ended.err.lines().filter(|l| l.contains("blocks of tiny"));
+        let lines = ended.err.lines().filter(|l| l.contains("of the 128 blocks of"));
         lines.map(String::from).collect::<Vec<_>>()
     };
     let half = said(&["--set", "geometry.blocks=64"]);
