@@ -9,6 +9,10 @@ Quantity = Union[str, int, float]
 Overrides = TypedDict(
     "Overrides",
     {
+        # Model so many blocks of each plane, and give the host the capacity that keeps the steady tail
+        # (docs/guide.md, "A scaled drive"). A drive that would not keep it is refused. The resolved configuration has
+        # `geometry.blocks` and `ftl.user_capacity` in place of this key.
+        "scaled_blocks": int,
         # One line of text for `tailcut show devices`.
         "description": str,
         # Channels of the drive. Each has one bus and one error-correction engine.
@@ -186,8 +190,8 @@ Overrides = TypedDict(
         "pblk.ring": int,
         # Time of the device's controller for a vector command, in place of `controller.command`.
         "pblk.command": Quantity,
-        # Time of the device's controller for each sector that it reads, besides that for the command. It takes one
-        # sector of each command in turn.
+        # Time of the device's controller for each sector that it reads, in addition to that for the command. It takes
+        # one sector of each command in turn.
         "pblk.read_sector": Quantity,
         # Time of the device's controller for each sector that it programs. It limits the rate of sectors, and delays
         # no command that comes alone.
@@ -213,7 +217,7 @@ Overrides = TypedDict(
         # with stale units at random in the other extents, and is not overwritten. Without this key the drive is
         # overwritten until it is steady.
         "age.free": Quantity,
-        # Program/erase cycles that every block has behind it, besides those of preconditioning.
+        # Program/erase cycles of every block before the run, in addition to those of preconditioning.
         "age.pe_cycles": int,
         # Age of the data that are on flash when the workload begins. Data written later have none.
         "age.retention": Quantity,
@@ -228,87 +232,92 @@ Overrides = TypedDict(
         "age.reads": int,
         # The unit of pulse time. All pulses are multiples of it.
         "erase.step": Quantity,
-        # The longest pulse at one voltage (tEP). An erase that needs more goes on at the next voltage.
+        # The longest pulse at one voltage (tEP). An erase that needs more continues at the next voltage.
         "erase.pulse": Quantity,
-        # Number of voltage levels. Pulses after the last level's first are at the last level too.
+        # Number of voltage levels. All pulses after the first one at the last level are at the last level too.
         "erase.levels": int,
-        # Fail bits that a verify counts when one step is left, at most (gamma).
+        # Largest number of fail bits that a verify counts when one step is missing (gamma).
         "erase.gamma": int,
-        # Fail bits that each step before it adds (delta).
+        # Fail bits that each further missing step adds (delta).
         "erase.delta": int,
-        # Fail bits above which a count says no more than that they are above (F_HIGH): the next pulse is a whole one.
+        # Number of fail bits above which a count does not show how many steps are missing (F_HIGH). The next pulse is
+        # then a whole one.
         "erase.high": int,
-        # Fail bits with which a block counts as erased (F_PASS).
+        # Number of fail bits up to which a block counts as erased (F_PASS).
         "erase.pass": int,
         # Standard deviation of the fail bits that a verify counts before the block is erased.
         "erase.noise": int,
-        # Share of erases that need one step more than the fail bits tell.
+        # Share of erases that need one step more than the fail bits show.
         "erase.misprediction": Quantity,
-        # What the rows of `erase.rows` are given by.
+        # The cycles at which the rows of `erase.rows` are looked up.
         "erase.reading": Literal["cycles", "stress"],
-        # Power of the voltage level with which a pulse stresses a block. 0: it does not depend on the voltage.
+        # Exponent of the voltage level in the stress of a pulse. With 0 the stress does not depend on the voltage.
         "erase.stress_exponent": float,
-        # Stress of pulse time that a block does not need any more, against that of pulse time that it needs. A block
-        # needs what its row of `aero-cons` says, as those pulses end when it is erased; without such rows it needs
-        # every pulse.
+        # Stress of over-erase (pulse time after the block is erased), relative to that of pulse time that the block
+        # needs. The rows of `aero-cons` give the needed time, because those pulses end when the block is erased.
+        # Without such rows, all pulse time counts as needed.
         "erase.over_erase_stress": float,
-        # Program/erase cycles that each erase of the run stands for, so that blocks live faster. Wear levelling and
-        # `age.pe_cycles` count cycles. 1: an erase is a cycle.
+        # Program/erase cycles that each erase of the run stands for, so that a lifetime needs fewer erases. Wear
+        # levelling and `age.pe_cycles` count cycles. With 1 an erase is a cycle.
         "erase.cycles_per_erase": int,
-        # Whether the last loop of an erase waits until its extent is opened. The extent counts as free before, and
-        # its first programs wait for that loop. Collections without duration have none.
+        # Whether the last loop of an erase is deferred until its extent is opened. The extent counts as free before,
+        # and its first programs wait for that loop. Collections without duration have no such loop.
         "erase.defer_last_loop": bool,
-        # Raw bit errors of a KiB that a fresh block is expected to have at the stated retention.
+        # Expected raw bit errors per KiB of a fresh block at the stated retention.
         "erase.fresh_errors": int,
-        # The same of a block that has been erased `erase.worn_cycles` times by full pulses.
+        # Expected raw bit errors per KiB, at the stated retention, of a block that has been erased
+        # `erase.worn_cycles` times by full pulses.
         "erase.worn_errors": int,
         # Program/erase cycles after which a block erased by full pulses has `erase.worn_errors`.
         "erase.worn_cycles": int,
         # Standard deviation of the growth of the errors from block to block, as a share of its mean.
         "erase.error_spread": Quantity,
-        # Raw bit errors of a KiB that `erase.delta` fail bits add which an erase has left.
+        # Raw bit errors per KiB that an erase adds if it ends with `erase.delta` fail bits.
         "erase.residual_errors": int,
-        # The total pulse time that blocks need: for each scheme, and each of some program/erase cycles, the shares of
-        # blocks by their total. A text such as "aero 500: 2ms 42, 2.5ms 58". Shares are in percent. Rows `aero-50`
-        # are those of `aero` with a requirement of 50 errors (`policy.erase_scheme.aero.requirement`).
+        # The total pulse time that blocks need: for each scheme, and for some numbers of program/erase cycles, the
+        # shares of the blocks by total. A text such as "aero 500: 2ms 42, 2.5ms 58". Shares are in percent. Rows
+        # `aero-50` are those of `aero` with a requirement of 50 errors (`policy.erase_scheme.aero.requirement`).
         "erase.rows": Sequence[str],
-        # How the error rate follows from cycles, age and reads.
+        # The model by which the error rate follows from cycles, age and reads.
         "errors.model": Literal["power-law", "fitted", "threshold-voltage"],
-        # Time of one iteration of the decoder. A codeword takes so many iterations as its errors need, besides
-        # `ecc.decode`.
+        # Time of one iteration of the decoder. A codeword takes `ecc.decode`, and as many iterations as its errors
+        # need.
         "errors.iteration": Quantity,
-        # What `errors.iteration` and `errors.decode_times` are times of: a codeword, or all codewords of a page
+        # The unit to which `errors.iteration` and `errors.decode_times` apply: a codeword, or all codewords of a page
         # together, of which each takes an equal share.
         "errors.decode_unit": Literal["codeword", "page"],
         # Times of the decoder by error rate, in place of iterations: the first without errors, the last at the
         # correction limit of the code, the others at equal distances between them. Between two of them the time is
-        # straight, in 254 steps. What cannot be decoded takes the last.
+        # interpolated linearly, in 254 steps. A codeword that cannot be decoded takes the last time.
         "errors.decode_times": Sequence[str],
-        # Where a read whose data could not be decoded waits in the queue of its die: before the reads that arrived
-        # after it, or behind them.
+        # The position in the queue of its die of a read whose data could not be decoded: before the reads that
+        # arrived after it, or after them.
         "errors.retry_place": Literal["front", "back"],
-        # Boundaries between threshold-voltage states that a sense of each page type tells apart. A page has errors in
-        # this proportion.
+        # Number of boundaries between threshold-voltage states that a sense of each page type must distinguish. The
+        # error rates of the page types have this proportion.
         "errors.boundaries": Sequence[int],
-        # Error rate that a page has more if V_REF is one step away from its optimum. It grows with the square of the
+        # Additional error rate of a page if V_REF is one step away from its optimum. It grows with the square of the
         # distance.
         "errors.step": Quantity,
         # Standard deviation of the logarithm of the error rate over blocks.
         "errors.block_spread": float,
-        # The same over the layers of a block: every block has the same layers.
+        # Standard deviation of the logarithm of the error rate over the layers of a block. Every block has the same
+        # layers.
         "errors.layer_spread": float,
-        # Layers of a block. Its pages lie in the layers in order.
+        # Number of layers of a block. The pages fill the layers in order.
         "errors.layers": int,
-        # The same over the pages of a layer.
+        # Standard deviation of the logarithm of the error rate over the pages of a layer.
         "errors.page_spread": float,
-        # The same over the codewords of a page. Each sense draws it anew.
+        # Standard deviation of the logarithm of the error rate over the codewords of a page. Each sense draws it
+        # again.
         "errors.codeword_spread": float,
-        # Standard deviation of the logarithm of the distance of V_REF's optimum from its default, over blocks. The
-        # median distance is that of the model. The errors that the default adds grow with the square of the distance.
+        # Standard deviation, over blocks, of the logarithm of the distance between the optimum and the default of
+        # V_REF. The median distance is that of the model. The additional errors at the default grow with the square
+        # of the distance.
         "errors.shift_block_spread": float,
-        # The same over the layers of a block: every block has the same layers.
+        # The same standard deviation over the layers of a block. Every block has the same layers.
         "errors.shift_layer_spread": float,
-        # The same over the boundaries that the page types tell apart, of which `timing.read` has one for each.
+        # The same standard deviation over the boundaries of the page types. `timing.read` has a value for each type.
         "errors.shift_boundary_spread": float,
         # Blocks of each plane that are the region. The host cannot use their capacity. Each has the pages of a block
         # divided by the page types of `timing.read`. With 0 there is no region, whatever the other keys of the table
