@@ -9,7 +9,7 @@ Quantity = Union[str, int, float]
 Overrides = TypedDict(
     "Overrides",
     {
-        # Model so many blocks of each plane, and give the host the capacity that keeps the steady tail
+        # Model this number of blocks of each plane, and give the host the capacity that keeps the steady tail
         # (docs/guide.md, "A scaled drive"). A drive that would not keep it is refused. The resolved configuration has
         # `geometry.blocks` and `ftl.user_capacity` in place of this key.
         "scaled_blocks": int,

@@ -163,7 +163,7 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        // An immediate stop: the drive beneath it may be gone.
+        // An immediate stop: the drive below it may be gone.
         shell(&format!("pkill -QUIT -P {}", self.child.id()));
         let _ = self.child.wait();
     }

@@ -16,7 +16,7 @@ use tailcut_units::quantity::{Level, human_bytes, parse_level};
 pub(crate) const SCALED: &str = "scaled_blocks";
 
 /// The description of the key.
-pub(crate) const SCALED_IS: &str = "Model so many blocks of each plane, and give the host the capacity that keeps the \
+pub(crate) const SCALED_IS: &str = "Model this number of blocks of each plane, and give the host the capacity that keeps the \
     steady tail (docs/guide.md, \"A scaled drive\"). A drive that would not keep it is refused. The resolved \
     configuration has `geometry.blocks` and `ftl.user_capacity` in place of this key.";
 

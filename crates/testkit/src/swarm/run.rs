@@ -331,6 +331,8 @@ impl<'a, O: Observer, M: Medium> Run<'a, O, M> {
             let said = self.device.intervene(SimTime(self.now), what);
             self.outcome.interventions += u64::from(done(what, said)?);
             self.audit("after an intervention")?;
+            // What it makes due now is done before the next command.
+            self.pass(self.now)?;
         }
         Ok(())
     }
