@@ -42,11 +42,14 @@ pub(crate) struct Found(Option<ConfigProblem>);
 impl Found {
     /// What a check has found. A key that has a problem gets no other.
     pub fn add(&mut self, checked: Result<(), ConfigProblem>) {
-        let Err(problem) = checked else { return };
-        match &mut self.0 {
-            None => self.0 = Some(problem),
-            Some(first) if first.all().any(|known| known.key == problem.key) => {}
-            Some(first) => first.others.push(problem),
+        let Err(mut problem) = checked else { return };
+        let others = std::mem::take(&mut problem.others);
+        for problem in std::iter::once(problem).chain(others) {
+            match &mut self.0 {
+                None => self.0 = Some(problem),
+                Some(first) if first.all().any(|known| known.key == problem.key) => {}
+                Some(first) => first.others.push(problem),
+            }
         }
     }
 
