@@ -251,7 +251,7 @@ def fit(
     threads: int | None = None,
     progress: Progress = None,
 ) -> Fit:
-    """Fit a device to measurements of a real drive, by SciPy (``tailcut[fit]``).
+    """Fit a device to measurements of a real drive, by SciPy (``pip install scipy``).
 
     results: files of fio (``--output-format=json``), their contents, or figures as tables, e.g.
         ``{"workload": "randread,bs=4k,iodepth=1", "read.mean": "80us", "read.p99": "130us"}``; one or a list. Useful are
@@ -270,7 +270,7 @@ def fit(
         import numpy as np
         from scipy.optimize import least_squares
     except ImportError:
-        raise Error("fit needs SciPy: pip install 'tailcut[fit]'") from None
+        raise Error("fit needs SciPy: pip install scipy") from None
     all_rows = rows(results)
     unknown = [name for name in parameters or () if name not in PARAMETERS]
     if unknown:

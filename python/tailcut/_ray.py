@@ -51,7 +51,7 @@ def _connected(address: str | None) -> Any:
     try:
         import ray
     except ImportError:
-        raise Error("engine='ray' needs Ray: pip install 'tailcut[ray]'") from None
+        raise Error("engine='ray' needs Ray: pip install ray") from None
     if not ray.is_initialized():
         ray.init(address=address, log_to_driver=False, configure_logging=False)
     return ray

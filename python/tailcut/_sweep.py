@@ -85,7 +85,7 @@ def sweep(
     axes: what varies and its values: ``scheme``, ``device``, ``seed``, ``workload``, ``workload.OPTION`` or a configuration
         key, e.g. ``{"scheme": ["rps", "t-es"], "ftl.over_provisioning": ["10%", "20%"]}``.
     random: draw this many points instead; an axis may then be a range such as ``["10%..30%"]`` or ``["log:1000..100000"]``.
-    engine: ``"local"``, or ``"ray"``: each point is a task of Ray (``pip install 'tailcut[ray]'``), with the same results.
+    engine: ``"local"``, or ``"ray"``: each point is a task of Ray (``pip install ray``), with the same results.
     out: the folder of the sweep. The same call goes on with a sweep that was stopped. By default a temporary one.
     threads: points at the same time on this machine.
     cache: where aged drives are kept, as for ``run``. With Ray a folder that all machines share saves them the work; with

@@ -130,7 +130,7 @@ def tune(
     cache: bool | Path = True,
     progress: Progress = None,
 ) -> Tuned:
-    """Search the values of keys with which a drive meets a target at the least cost, by Optuna (``tailcut[tune]``).
+    """Search the values of keys with which a drive meets a target at the least cost, by Optuna (``pip install optuna``).
 
     device, scheme, workload, overrides, config, threads, cache: as for ``run``.
     target: a limit of a latency, e.g. ``"read.p99.9 <= 1ms"``; a trial meets it if its whole confidence interval does.
@@ -146,7 +146,7 @@ def tune(
     try:
         import optuna
     except ImportError:
-        raise Error("tune needs Optuna: pip install 'tailcut[tune]'") from None
+        raise Error("tune needs Optuna: pip install optuna") from None
     if minimise not in COSTS:
         raise Error(f"minimise `{minimise}`: it must be one of {', '.join(COSTS)}")
     if not over:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -38,3 +43,21 @@ def command() -> object:
         return subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
 
     return run
+
+
+def stopped_by_ctrl_c(code: str, begun: Callable[[], object]) -> None:
+    """Run `code` in a process of its own. Ctrl-C, once it has `begun`, must be raised as `KeyboardInterrupt` at once."""
+    program = f"import tailcut as tc\ntry:\n{textwrap.indent(code, '    ')}\nexcept KeyboardInterrupt:\n    print('stopped')\n"
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    try:
+        until = time.monotonic() + 60
+        while not begun():
+            assert process.poll() is None and time.monotonic() < until, "it has not begun"
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        said, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert said == "stopped\n" and process.returncode == 0
+    assert time.monotonic() - began < 10

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
-import time
 import traceback
 from collections.abc import Collection
 from pathlib import Path
@@ -13,7 +9,7 @@ from typing import Any
 
 import pytest
 import tailcut as tc
-from conftest import JOB
+from conftest import JOB, stopped_by_ctrl_c
 
 #: A drive that collects all through the job.
 WRITES = "randrw,bs=4k,rwmixread=40,iodepth=16,number_ios=8000"
@@ -275,21 +271,13 @@ def test_a_file_has_no_function(command: object) -> None:
 
 
 @pytest.mark.parametrize("body", ["return view.wins_most()", "while True: pass"])
-def test_ctrl_c_stops_it(body: str) -> None:
+def test_ctrl_c_stops_it(body: str, tmp_path: Path) -> None:
+    mark = tmp_path / "called"
     code = (
-        "import tailcut as tc\n"
         "def victim(view):\n"
+        f"    open({str(mark)!r}, 'w').close()\n"
         f"    {body}\n"
-        "print('begins', flush=True)\n"
-        "try:\n"
-        "    tc.run('tiny', workload='randwrite,number_ios=100000000', policies={'victim': victim})\n"
-        "except KeyboardInterrupt:\n"
-        "    print('stopped', flush=True)\n"
+        "tc.run('tiny', workload='randwrite,number_ios=100000000', policies={'victim': victim})\n"
     )
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None and process.stdout.readline() == "begins\n"
-    time.sleep(2.0)
-    process.send_signal(signal.SIGINT)
     # The function that never returns would not be stopped at all.
-    out, _ = process.communicate(timeout=60)
-    assert out == "stopped\n" and process.returncode == 0
+    stopped_by_ctrl_c(code, mark.exists)

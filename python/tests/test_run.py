@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import tailcut as tc
-from conftest import JOB
+from conftest import JOB, stopped_by_ctrl_c
 
 
 def test_the_block_of_the_readme_runs() -> None:
@@ -173,23 +172,27 @@ def test_progress_is_reported() -> None:
         tc.run("tiny", workload=JOB, progress=lambda share, text: 1 / 0)
 
 
-def test_ctrl_c_stops_a_run() -> None:
-    code = (
-        "import tailcut as tc, sys\n"
-        "print('begins', flush=True)\n"
-        "try:\n"
-        "    tc.run('tiny', workload='randread,bs=4k,iodepth=4,number_ios=1000000000', cache=False, progress=False)\n"
-        "except KeyboardInterrupt:\n"
-        "    print('stopped', flush=True)\n"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None and process.stdout.readline() == "begins\n"
-    time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
-    began = time.monotonic()
-    out, _ = process.communicate(timeout=30)
-    assert out == "stopped\n" and process.returncode == 0
-    assert time.monotonic() - began < 5
+def test_ctrl_c_stops_a_run(tmp_path: Path) -> None:
+    job, out = "randread,bs=4k,iodepth=4,number_ios=1000000000", tmp_path / "run"
+    stopped_by_ctrl_c(f"tc.run('tiny', workload={job!r}, cache=False, out={str(out)!r}, progress=False)", out.exists)
+
+
+@pytest.mark.parametrize(
+    ("package", "modules", "call"),
+    [
+        ("ray", ["ray"], lambda: tc.sweep("tiny", {"scheme": ["rps"]}, workload=JOB, engine="ray")),
+        ("optuna", ["optuna"], lambda: tc.tune("tiny", "read.p99 <= 1ms", {"scheme": ["rps"]})),
+        ("scipy", ["scipy", "scipy.optimize"], lambda: tc.fit({"workload": "randread,bs=4k,iodepth=1", "read.mean": "80us"})),
+    ],
+)
+def test_a_package_that_is_missing_is_named(
+    package: str, modules: list[str], call: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in modules:
+        monkeypatch.setitem(sys.modules, module, None)
+    # The name of an extra would be looked up on an index, on which this package is not.
+    with pytest.raises(tc.Error, match=f" needs .*: pip install {package}$"):
+        call()
 
 
 def test_other_threads_run_beside_it() -> None:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import tailcut as tc
-from conftest import JOB
+from conftest import JOB, stopped_by_ctrl_c
 
 AXES: dict[str, list[Any]] = {"scheme": ["baseline", "rps"], "ftl.over_provisioning": ["15%", "25%"]}
 
@@ -87,19 +83,7 @@ def test_errors() -> None:
 def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     out = tmp_path / "sweep"
     jobs = ["randread,bs=4k,number_ios=1000", "randread,bs=4k,number_ios=1000000000"]
-    code = (
-        "import tailcut as tc\n"
-        "try:\n"
-        f"    tc.sweep('tiny', {{'workload': {jobs!r}}}, out={str(out)!r}, threads=2, progress=False)\n"
-        "except KeyboardInterrupt:\n"
-        "    print('stopped', flush=True)\n"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    until = time.monotonic() + 30
-    while time.monotonic() < until and not list(out.glob("points/*.json")):
-        time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=30)
-    assert said == "stopped\n"
+    code = f"tc.sweep('tiny', {{'workload': {jobs!r}}}, out={str(out)!r}, threads=2, progress=False)"
+    stopped_by_ctrl_c(code, lambda: list(out.glob("points/*.json")))
     assert len(list(out.glob("points/*.json"))) == 1
     assert json.loads((out / "sweep.json").read_text())["device"] == "tiny"

@@ -365,6 +365,21 @@ fn drives_that_differ_in_fill_and_spare_space_say_so() {
 }
 
 #[test]
+fn latencies_that_hardly_differ_can_be_read_off() {
+    let Some(browser) = browser() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let out = new(&dir, "page");
+    let job = "randread,bs=4k,iodepth=1,number_ios=2000";
+    sweep(&out, &["tiny", "--workload", job, "--axis", "host.submit_latency=2us,3us,5us"]).ok();
+    tailcut(&["report", &out.display().to_string()]).ok();
+    let url = format!("file://{}", out.join("report.html").display());
+    let (dom, _) = open(&browser, dir.path(), &["--dump-dom"], &url);
+    let curve = dom.split("id=\"curve\"").nth(1).unwrap().split("id=\"front-points\"").next().unwrap();
+    let ticks = curve.matches("class=\"ytick\"").count();
+    assert!((3..=8).contains(&ticks), "{ticks} ticks");
+}
+
+#[test]
 fn advice_is_by_targets() {
     let advise = |args: &[&str]| {
         let all = ["advise", JOB, "--no-cache", "--devices", "tiny,mqsim-e", "--schemes", "baseline,rps"];

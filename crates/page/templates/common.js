@@ -38,9 +38,21 @@ const common = (() => {
     const [unit, scale] = units.find(([, scale]) => ns >= 0.9995 * scale) ?? units[3];
     return `${Number((ns / scale).toPrecision(3))} ${unit}`;
   };
+  // Ticks between two latencies that are close together, at multiples of 1, 2 or 5.
+  const near = (low, high) => {
+    const wide = Math.max(high - low, low / 20);
+    const unit = 10 ** Math.floor(Math.log10(wide / 3));
+    const step = unit * ([1, 2, 5].find((n) => wide <= 5 * n * unit) ?? 10);
+    const first = Math.floor(low / step) - 1;
+    return Array.from({ length: Math.ceil(high / step) + 2 - first }, (_, i) => (first + i) * step).filter((ns) => ns > 0);
+  };
   // Ticks between two latencies: at powers of ten, and where these are few at 2 and 5 times them, or at every whole one.
   const decades = (low, high) => {
     const span = Math.log10(high / low);
+    if (span < 0.3) {
+      const ticks = near(low, high);
+      return { tickvals: ticks, ticktext: ticks.map(time) };
+    }
     const steps = span > 2.5 ? [1] : span > 0.7 ? [1, 2, 5] : [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9];
     const ticks = [];
     for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++) {

@@ -5,10 +5,7 @@ use pyo3::prelude::*;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tailcut_sim::points::Follow;
-use tailcut_sim::progress::{PARTS, State};
-use tailcut_sim::{Plan, Watch};
-use tailcut_units::SimTime;
+use tailcut_sim::progress::{Show, State};
 use tailcut_workload::Interrupt;
 
 /// How long Ctrl-C waits at most until Python sees it, and the time between two reports of progress.
@@ -23,15 +20,13 @@ pub struct Follower {
 
 struct Seen {
     state: State,
-    /// The number of runs.
-    tasks: usize,
     /// The run that has reported last.
     last: Option<usize>,
 }
 
 impl Follower {
     fn new() -> Follower {
-        let seen = Seen { state: State::new(0, Instant::now()), tasks: 0, last: None };
+        let seen = Seen { state: State::new(0, Instant::now()), last: None };
         Follower { interrupt: Interrupt::default(), seen: Mutex::new(seen) }
     }
 
@@ -39,53 +34,25 @@ impl Follower {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn update(&self, task: usize, change: impl FnOnce(&mut State)) {
-        let mut seen = self.seen();
-        change(&mut seen.state);
-        seen.last = Some(task);
-    }
-
     /// The share of the work that is done, and the progress in words; `None` before it begins.
     fn progress(&self) -> Option<(f64, String)> {
         let mut seen = self.seen();
-        let (task, all) = (seen.last?, PARTS * seen.tasks as u64);
+        let task = seen.last?;
         let now = Instant::now();
-        let share = seen.state.position(now) as f64 / all.max(1) as f64;
+        let share = seen.state.position(now) as f64 / seen.state.length().max(1) as f64;
         Some((share, seen.state.text(task, now)))
     }
 }
 
-impl Watch for Follower {
-    fn ageing(&self, task: usize, fraction: f64) {
-        self.update(task, |state| state.ageing(task, fraction));
-    }
-
-    fn requests(&self, task: usize, done: u64, now: SimTime) {
-        self.update(task, |state| state.requests(task, done, now));
-    }
-
-    fn done(&self, task: usize) {
-        self.update(task, |state| state.done(task));
-    }
-
-    fn stopped(&self) -> bool {
-        self.interrupt.is_raised()
-    }
-}
-
-impl Follow for Follower {
-    fn begins(&self, _: &str, tasks: usize) {
+impl Show for Follower {
+    fn change(&self, seen_by: Option<usize>, change: &dyn Fn(&mut State)) {
         let mut seen = self.seen();
-        seen.tasks = tasks;
-        seen.state.begins(tasks);
+        change(&mut seen.state);
+        seen.last = seen_by.or(seen.last);
     }
 
-    fn weighs(&self, task: usize, requests: f64) {
-        self.seen().state.weighs(task, requests);
-    }
-
-    fn planned(&self, first: usize, count: usize, plan: &Plan) {
-        self.seen().state.planned(first, count, plan);
+    fn interrupted(&self) -> bool {
+        self.interrupt.is_raised()
     }
 }
 

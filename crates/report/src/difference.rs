@@ -16,6 +16,9 @@ const RESOLUTION: f64 = 0.001;
 /// The latency below which percentiles are exact, ns.
 const EXACT_BELOW: f64 = 2048.0;
 
+/// The least difference that is one: a smaller one is printed as 0.0 %.
+const LEAST: f64 = 0.0005;
+
 /// Whether B is faster than A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
@@ -25,7 +28,7 @@ pub enum Verdict {
     /// The whole interval is on the other side.
     #[serde(rename = "slower")]
     Slower,
-    /// The interval holds 0, or there is none.
+    /// The interval holds 0, or there is none, or the difference is less than 0.05 %.
     #[serde(rename = "no difference seen")]
     NoDifferenceSeen,
 }
@@ -100,7 +103,9 @@ impl Difference {
             change(a, b, pairing != Pairing::None, resolution)
         });
         let ci95 = found.map(|change| [change.low, change.high]);
+        let difference = (of_a > 0.0).then(|| of_b / of_a - 1.0).or((of_b == 0.0).then_some(0.0));
         let verdict = match ci95 {
+            _ if difference.is_some_and(|share| share.abs() < LEAST) => Verdict::NoDifferenceSeen,
             Some([low, _]) if low > 0.0 => quantity.verdict(true),
             Some([_, high]) if high < 0.0 => quantity.verdict(false),
             _ => Verdict::NoDifferenceSeen,
@@ -109,7 +114,7 @@ impl Difference {
             figure: quantity.to_string(),
             a: of_a,
             b: of_b,
-            difference: (of_a > 0.0).then(|| of_b / of_a - 1.0).or((of_b == 0.0).then_some(0.0)),
+            difference,
             ci95,
             verdict,
             thin: quantity.is_thin(a) || quantity.is_thin(b),
@@ -145,7 +150,7 @@ pub(crate) fn signed(share: f64) -> String {
     let percent = 100.0 * share;
     // No sign before a zero.
     match percent.abs() {
-        p if p < 0.05 => "0.0 %".to_string(),
+        p if p < 100.0 * LEAST => "0.0 %".to_string(),
         p if p < 1000.0 => format!("{percent:+.1} %"),
         _ => format!("{percent:+.0} %"),
     }

@@ -4,6 +4,7 @@ mod common;
 
 use serde_json::Value;
 use tailcut_report::Summary;
+use tailcut_report::difference::{Difference, Pairing, Verdict};
 use tailcut_report::summary::{BlameSummary, OpSummary, Scheme};
 use tailcut_stats::Measured;
 
@@ -146,4 +147,18 @@ fn the_blame_of_several_runs_is_that_of_all_their_requests() {
     for blame in &all {
         assert_eq!(blame.causes.iter().map(|(_, ns)| ns).sum::<f64>(), blame.mean_ns);
     }
+}
+
+#[test]
+fn a_difference_that_is_printed_as_zero_is_not_seen() {
+    let (a, _) = common::scheme("a", 20_000, 1);
+    let at = |rate: f64| {
+        let mut b = a.clone();
+        b.read.iops *= rate;
+        Difference::new("read.iops".parse().unwrap(), &a, &b, Pairing::Batches).unwrap()
+    };
+    // All batches have the same difference, so that the interval has no width.
+    let (hardly, more) = (at(1.0002), at(1.001));
+    assert!(hardly.ci95.is_some_and(|[low, _]| low > 0.0), "{hardly:?}");
+    assert_eq!((hardly.verdict, more.verdict), (Verdict::NoDifferenceSeen, Verdict::Faster));
 }

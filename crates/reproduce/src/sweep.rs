@@ -34,6 +34,7 @@
 use crate::file::{Experiment, Run, Search, Variant};
 use crate::scale::Scale;
 use serde::Deserialize;
+use tailcut_sim::sweep::draw::product;
 
 /// The largest number of runs in a sweep; more are a mistake.
 const MOST: usize = 512;
@@ -230,27 +231,24 @@ fn repeat<T: Swept>(mut one: T, sweeps: &mut Vec<Sweep>) -> Result<Vec<T>, Strin
         return Ok(vec![one]);
     }
     let name = one.name().clone();
-    let mut all = vec![(Vec::new(), one)];
     for (i, axis) in axes.iter().enumerate() {
         axis.check()?;
         if axes[..i].iter().any(|other| other.name == axis.name) {
             return Err(format!("axis `{}` is given twice", axis.name));
         }
-        let mut next = Vec::new();
-        for (values, base) in &all {
-            for value in axis.all() {
-                let values: Vec<String> = values.iter().cloned().chain([value.to_string()]).collect();
-                next.push((values, at(base, axis, value)?));
-            }
-        }
-        if next.len() > MOST {
-            return Err(format!("axis: the sweep has {} runs; at most {MOST} are allowed", next.len()));
-        }
-        all = next;
+    }
+    let values: Vec<Vec<String>> = axes.iter().map(|axis| axis.all().map(str::to_string).collect()).collect();
+    let runs = values.iter().fold(1, |all: usize, values| all.saturating_mul(values.len()));
+    if runs > MOST {
+        return Err(format!("axis: the sweep has {runs} runs; at most {MOST} are allowed"));
     }
     let mut sweep = Sweep { name: name.clone(), axes, points: Vec::new() };
     let mut out = Vec::new();
-    for (values, mut one) in all {
+    for values in product(&values) {
+        let mut one = one.clone();
+        for (axis, value) in sweep.axes.iter().zip(&values) {
+            put(&mut one, axis, value)?;
+        }
         let said: Vec<String> = sweep.axes.iter().zip(&values).map(|(a, v)| a.said(v)).collect();
         *one.name() = format!("{name} ({})", said.join(", "));
         sweep.points.push((values, one.name().clone()));
@@ -260,9 +258,8 @@ fn repeat<T: Swept>(mut one: T, sweeps: &mut Vec<Sweep>) -> Result<Vec<T>, Strin
     Ok(out)
 }
 
-/// The item at one value of an axis.
-fn at<T: Swept>(base: &T, axis: &Axis, value: &str) -> Result<T, String> {
-    let mut one = base.clone();
+/// Puts a value of an axis into an item.
+fn put<T: Swept>(one: &mut T, axis: &Axis, value: &str) -> Result<(), String> {
     let mut filled = false;
     for text in one.texts() {
         let new = fill(text, &axis.name, value).map_err(|why| format!("axis `{}`: {why}", axis.name))?;
@@ -282,7 +279,7 @@ fn at<T: Swept>(base: &T, axis: &Axis, value: &str) -> Result<T, String> {
     if !axis.quick.is_empty() && !axis.quick.iter().any(|q| q == value) {
         one.no_quick();
     }
-    Ok(one)
+    Ok(())
 }
 
 /// The text with `{axis}` replaced by the value, and `{axis*292}` by 292 times the value.

@@ -29,10 +29,12 @@ pub trait Follow: Watch {
 
 impl Follow for () {}
 
-/// Forwards the tasks of one experiment.
-struct Shifted<'a> {
-    to: &'a dyn Follow,
-    first: usize,
+/// Forwards the tasks of one experiment as those from `first` on.
+pub struct Shifted<'a> {
+    /// Who follows all tasks.
+    pub to: &'a dyn Follow,
+    /// The number of the experiment's first task.
+    pub first: usize,
 }
 
 impl Watch for Shifted<'_> {

@@ -1,17 +1,60 @@
 //! How far many runs are, in words and as the length of a bar, and when they will end.
 
 use crate::Plan;
+use crate::points::Follow;
+use crate::watch::Watch;
 use std::time::{Duration, Instant};
 use tailcut_units::quantity::human_time;
 use tailcut_units::{SimTime, Span};
 
 /// Length of one run's bar: a run's progress is counted in this many parts.
-pub const PARTS: u64 = 1000;
+const PARTS: u64 = 1000;
 /// The time between lines where nothing shows a bar, so that a log shows whether a long run still works.
 pub const EVERY: Duration = Duration::from_secs(10);
 
 /// How long the pace is measured before the first estimate. An estimate that is wrong by less stays.
 const FIRST: Duration = Duration::from_secs(5);
+
+/// Shows how far many runs are. Their reports change its state.
+pub trait Show: Sync {
+    /// Changes the state. The state is then shown as a run sees it; without a run nothing has become visible.
+    fn change(&self, seen_by: Option<usize>, change: &dyn Fn(&mut State));
+
+    /// Whether the runs must stop.
+    fn interrupted(&self) -> bool;
+}
+
+impl<T: Show> Watch for T {
+    fn ageing(&self, task: usize, fraction: f64) {
+        self.change(Some(task), &|state| state.ageing(task, fraction));
+    }
+
+    fn requests(&self, task: usize, done: u64, now: SimTime) {
+        self.change(Some(task), &|state| state.requests(task, done, now));
+    }
+
+    fn done(&self, task: usize) {
+        self.change(Some(task), &|state| state.done(task));
+    }
+
+    fn stopped(&self) -> bool {
+        self.interrupted()
+    }
+}
+
+impl<T: Show> Follow for T {
+    fn begins(&self, _: &str, tasks: usize) {
+        self.change(None, &|state| state.begins(tasks));
+    }
+
+    fn weighs(&self, task: usize, requests: f64) {
+        self.change(None, &|state| state.weighs(task, requests));
+    }
+
+    fn planned(&self, first: usize, count: usize, plan: &Plan) {
+        self.change(None, &|state| state.planned(first, count, plan));
+    }
+}
 
 #[derive(Clone, Copy, Default)]
 struct Task {
@@ -52,12 +95,12 @@ impl State {
     }
 
     /// There is this number of runs.
-    pub fn begins(&mut self, runs: usize) {
+    fn begins(&mut self, runs: usize) {
         self.tasks.resize(runs, Task::default());
     }
 
     /// The plan of `count` runs from `first` on.
-    pub fn planned(&mut self, first: usize, count: usize, plan: &Plan) {
+    fn planned(&mut self, first: usize, count: usize, plan: &Plan) {
         for task in self.tasks.iter_mut().skip(first).take(count) {
             task.expected = plan.expected.filter(|&n| n > 0);
             task.runtime = plan.runtime.map(|r| r.0).filter(|&ns| ns > 0);
@@ -66,17 +109,17 @@ impl State {
     }
 
     /// The requests of a run, known before its plan.
-    pub fn weighs(&mut self, task: usize, requests: f64) {
+    fn weighs(&mut self, task: usize, requests: f64) {
         self.tasks[task].size = Some(requests).filter(|&n| n > 0.0);
     }
 
     /// The drive of a run is aged by this share of its usual length.
-    pub fn ageing(&mut self, task: usize, share: f64) {
+    fn ageing(&mut self, task: usize, share: f64) {
         self.tasks[task].ageing = share;
     }
 
     /// A run has completed `done` requests, up to a moment of virtual time.
-    pub fn requests(&mut self, task: usize, done: u64, now: SimTime) {
+    fn requests(&mut self, task: usize, done: u64, now: SimTime) {
         let task = &mut self.tasks[task];
         let parts = match (task.expected, task.runtime) {
             (Some(all), _) => done.min(all) as f64 / all as f64,
@@ -87,7 +130,7 @@ impl State {
     }
 
     /// A run has ended.
-    pub fn done(&mut self, task: usize) {
+    fn done(&mut self, task: usize) {
         self.tasks[task].parts = PARTS;
     }
 
@@ -111,13 +154,18 @@ impl State {
         })
     }
 
-    /// The length of the bar that is done, of [`PARTS`] for each run.
+    /// The length of the bar: [`PARTS`] for each run.
+    pub fn length(&self) -> u64 {
+        PARTS * self.tasks.len() as u64
+    }
+
+    /// The length of the bar that is done.
     pub fn position(&mut self, now: Instant) -> u64 {
         let (done, all) = self.work();
         if done > 0.0 {
             self.counted.get_or_insert((now, done));
         }
-        (PARTS * self.tasks.len() as u64) * (1000.0 * done / all.max(1.0)) as u64 / 1000
+        self.length() * (1000.0 * done / all.max(1.0)) as u64 / 1000
     }
 
     /// The progress in words, as seen by a run; unknown figures are left out.

@@ -7,14 +7,10 @@
 use crate::args::RunArgs;
 use crate::error::CliError;
 use crate::progress::Progress;
-use crate::terminal::interrupted;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use tailcut_report::highest_rate::{HighestRate, TriedRate};
 use tailcut_report::targets::Verdict;
-use tailcut_sim::threads::on_threads;
-use tailcut_sim::{Experiment, ExperimentError, Finished, SchemeSpec, Watch, finished};
-use tailcut_units::SimTime;
+use tailcut_sim::points::{Follow, Shifted, each};
+use tailcut_sim::{Experiment, ExperimentError, Finished, SchemeSpec, finished};
 
 /// The search ends when the lowest rate that does not meet the targets is at most this multiple of the highest that does.
 const CLOSE: f64 = 1.05;
@@ -89,19 +85,13 @@ fn round(
     open: &[(usize, f64)],
 ) -> Result<Vec<Option<TriedRate>>, CliError> {
     let progress = Progress::of_tasks(open.len());
-    let (next, slots) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    slots.lock().unwrap_or_else(PoisonError::into_inner).resize_with(open.len(), || None);
-    on_threads(experiment.threads.min(open.len()), || {
-        loop {
-            let task = next.fetch_add(1, Ordering::Relaxed);
-            let Some(&(scheme, factor)) = open.get(task) else { return };
-            let result = one(args, experiment, (&experiment.schemes[scheme], factor), (&progress, task));
-            slots.lock().unwrap_or_else(PoisonError::into_inner)[task] = Some(result);
-        }
+    let tasks: Vec<usize> = (0..open.len()).collect();
+    let done = each(&tasks, experiment.threads, &|task| {
+        let (scheme, factor) = open[task];
+        one(args, experiment, (&experiment.schemes[scheme], factor), (&progress, task))
     });
     progress.finish();
-    let slots = slots.into_inner().unwrap_or_else(PoisonError::into_inner);
-    slots.into_iter().map(|slot| slot.unwrap_or(Ok(None))).collect()
+    done.into_iter().collect()
 }
 
 /// Run one scheme with arrivals faster by a factor.
@@ -128,8 +118,9 @@ fn one(
         ..*experiment
     };
     let plan = experiment.plan()?;
-    progress.plan(task, 1, &plan);
-    let results = match experiment.run(&plan, &Of { progress, task }, &|_, _| Ok(None)) {
+    progress.planned(task, 1, &plan);
+    let watch = Shifted { to: progress, first: task };
+    let results = match experiment.run(&plan, &watch, &|_, _| Ok(None)) {
         Ok(results) => results,
         Err(ExperimentError::Stuck { .. }) => return Ok(Some(TriedRate::stuck(factor))),
         Err(e) => return Err(e.into()),
@@ -140,28 +131,4 @@ fn one(
     }
     done.judged(&args.target);
     Ok(done.summary.schemes.first().map(|scheme| TriedRate::of(scheme, factor)))
-}
-
-/// The progress of one of several experiments.
-struct Of<'a> {
-    progress: &'a Progress,
-    task: usize,
-}
-
-impl Watch for Of<'_> {
-    fn ageing(&self, _: usize, fraction: f64) {
-        self.progress.ageing(self.task, fraction);
-    }
-
-    fn requests(&self, _: usize, done: u64, now: SimTime) {
-        self.progress.requests(self.task, done, now);
-    }
-
-    fn done(&self, _: usize) {
-        self.progress.done(self.task);
-    }
-
-    fn stopped(&self) -> bool {
-        interrupted()
-    }
 }

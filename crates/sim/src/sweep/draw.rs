@@ -26,7 +26,6 @@ pub fn points(design: &Design) -> Result<Vec<Vec<String>>, String> {
         ));
     }
     let Some(random) = design.random else {
-        let mut all: Vec<Vec<String>> = vec![Vec::new()];
         for axis in &design.axis {
             if let Some(range) = axis.values.iter().find(|v| is_range(v)) {
                 return Err(format!(
@@ -34,13 +33,8 @@ pub fn points(design: &Design) -> Result<Vec<Vec<String>>, String> {
                     axis.key
                 ));
             }
-            let longer = |point: &Vec<String>| {
-                let point = point.clone();
-                axis.values.iter().map(move |v| point.iter().cloned().chain([v.clone()]).collect())
-            };
-            all = all.iter().flat_map(longer).collect();
         }
-        return Ok(all);
+        return Ok(product(design.axis.iter().map(|axis| &axis.values)));
     };
     let ranges: Result<Vec<Option<Range>>, String> = design.axis.iter().map(range).collect();
     let ranges = ranges?;
@@ -55,6 +49,18 @@ pub fn points(design: &Design) -> Result<Vec<Vec<String>>, String> {
         .collect()
     };
     Ok((0..random).map(one).collect())
+}
+
+/// Every combination of one value of each axis; the last axis varies fastest.
+pub fn product<'a>(axes: impl IntoIterator<Item = &'a Vec<String>>) -> Vec<Vec<String>> {
+    let mut all: Vec<Vec<String>> = vec![Vec::new()];
+    for values in axes {
+        let longer = |point: &Vec<String>| -> Vec<Vec<String>> {
+            values.iter().map(|value| [&point[..], std::slice::from_ref(value)].concat()).collect()
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    all
 }
 
 fn is_range(value: &str) -> bool {
