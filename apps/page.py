@@ -170,7 +170,7 @@ def ycsb(results):
     text = (f"YCSB's mixes A (half updates), B (5 %), C (reads), D (5 % inserts, the latest read) and F (half read-modify-writes), zipfian 0.99, by "
             f"four clients of our own in Python on **SQLite** (write-ahead log, `synchronous=NORMAL`). It is neither MongoDB nor YCSB's own "
             f"client. They have {limit}. Beside them fio writes a file, 4 KiB at random. The program's latencies are those of reads. "
-            f"Where the drive has fewer than 1,000 reads a second (about so many under A), RAIL opens its gate, as in the paper: reads wait "
+            f"Where the drive has fewer than 1,000 reads a second (A has about 1,000), RAIL opens its gate, as in the paper: reads wait "
             f"for programs then.\n")
     return text, misses, shape, table(["mix", "writes/s beside", "scheme", *HEADS], rows)
 
