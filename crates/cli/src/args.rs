@@ -709,6 +709,14 @@ pub fn positive(text: &str) -> Result<f64, String> {
     if value > 0.0 && value.is_finite() { Ok(value) } else { Err("it must be a number above 0".to_string()) }
 }
 
+/// How fast the model's time may pass, against the clock.
+const SPEEDS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
+
+pub fn speed(text: &str) -> Result<f64, String> {
+    let value = positive(text)?;
+    if SPEEDS.contains(&value) { Ok(value) } else { Err("it must be 0.000001 to 1000000".to_string()) }
+}
+
 fn share(text: &str) -> Result<f64, String> {
     let value = parse_fraction(text).map_err(|e| e.to_string())?;
     if (0.0..=1.0).contains(&value) { Ok(value) } else { Err("it must be 0% to 100%".to_string()) }

@@ -48,6 +48,8 @@ fn values_that_do_not_fit() {
     }
     run("tiny", &["--set", "timing.read=['40us','2000s']"]).refused(&["timing.read", "1000s"]);
     tailcut(&["demo", "--requests", "0"]).refused(&["--requests", "'0'"]);
+    tailcut(&["serve", "tiny", "--listen", "nbd+unix:/tmp/x", "--speed", "1e12"])
+        .refused(&["--speed", "0.000001 to 1000000"]);
     run("tiny", &["--precondition", "aged"]).refused(&["aged", "steady"]);
     run("tiny", &["--seed=-1"]).refused(&["--seed"]);
 }

@@ -110,6 +110,7 @@ fn a_running_server_is_asked_and_stopped() {
     assert_eq!(live["requests"], requests);
     let metrics = body(ask(&address, "GET", "/metrics"));
     assert!(metrics.contains("tailcut_requests_total{op=\"read\"}"), "{metrics}");
+    assert!(metrics.contains("{op=\"read\",quantile=\"0.999\"}"), "{metrics}");
     // Every line is a comment, or a name, perhaps labels, and a number.
     for line in metrics.lines().filter(|l| !l.starts_with('#')) {
         let (name, value) = line.rsplit_once(' ').unwrap();

@@ -29,6 +29,8 @@ const ZERO_RANGE: i32 = 16;
 struct OneFile {
     port: Mutex<Port>,
     bytes: u64,
+    /// Whether a trim is enough to make a hole.
+    has_holes: bool,
     owner: (u32, u32),
     since: SystemTime,
 }
@@ -38,13 +40,14 @@ pub struct Mounted {
     _session: BackgroundSession,
 }
 
-/// Mount a drive of `bytes` bytes as the file `drive` in a folder.
+/// Mount a drive of `bytes` bytes as the file `drive` in a folder. Discard is offered only if `has_holes`: where a trim
+/// keeps the data of a unit (parity protects it), a hole would have to be written with zeros.
 ///
 /// # Errors
 /// The system refuses: there is no FUSE, or the folder cannot be mounted on.
-pub fn mount(folder: &Path, bytes: u64, port: Port) -> io::Result<Mounted> {
+pub fn mount(folder: &Path, bytes: u64, has_holes: bool, port: Port) -> io::Result<Mounted> {
     let owner = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
-    let file = OneFile { port: Mutex::new(port), bytes, owner, since: SystemTime::now() };
+    let file = OneFile { port: Mutex::new(port), bytes, has_holes, owner, since: SystemTime::now() };
     let mut config = Config::default();
     config.mount_options =
         vec![MountOption::FSName("tailcut".to_string()), MountOption::NoDev, MountOption::NoSuid];
@@ -231,7 +234,7 @@ impl Filesystem for OneFile {
             // All of the drive is allocated.
             0 if offset.saturating_add(length) <= self.bytes => return reply.ok(),
             0 => return reply.error(fuser::Errno::ENOSPC),
-            PUNCH_HOLE => RequestKind::WriteZeroes { allocate: false },
+            PUNCH_HOLE if self.has_holes => RequestKind::WriteZeroes { allocate: false },
             ZERO_RANGE => RequestKind::WriteZeroes { allocate: true },
             _ => return reply.error(fuser::Errno::EOPNOTSUPP),
         };

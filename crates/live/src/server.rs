@@ -64,6 +64,15 @@ struct Connection {
     closed: bool,
 }
 
+/// What has something to read.
+#[derive(Default)]
+struct Ready {
+    listeners: bool,
+    inbox: bool,
+    /// Places of connections.
+    places: Vec<usize>,
+}
+
 /// A drive, its sockets and its clients.
 pub struct Server {
     engine: Engine,
@@ -187,11 +196,13 @@ impl Server {
     fn step(&mut self) -> io::Result<()> {
         self.work()?;
         let ready = self.wait()?;
-        for place in ready {
+        for place in ready.places {
             self.read(place);
         }
-        self.take_asked();
-        if self.connections.iter().flatten().count() < MOST_CONNECTIONS {
+        if ready.inbox {
+            self.take_asked();
+        }
+        if ready.listeners {
             self.accept();
         }
         Ok(())
@@ -246,13 +257,15 @@ impl Server {
         Some(place)
     }
 
-    /// Sleep until a client has sent something, can take something, or the drive has something due. Returns the places of
-    /// the connections that have something to read.
-    fn wait(&mut self) -> io::Result<Vec<usize>> {
+    /// Sleep until a client has sent something, can take something, or the drive has something due. Returns what has
+    /// something to read.
+    fn wait(&mut self) -> io::Result<Ready> {
         let mut places = Vec::with_capacity(self.connections.len());
-        let mut fds: Vec<PollFd> = self.listeners.iter().map(|l| PollFd::new(l, PollFlags::IN)).collect();
+        // Where no further client has room, the thread does not wake for one.
+        let has_room = self.connections.iter().flatten().count() < MOST_CONNECTIONS;
+        let listeners = if has_room { &self.listeners[..] } else { &[] };
+        let mut fds: Vec<PollFd> = listeners.iter().map(|l| PollFd::new(l, PollFlags::IN)).collect();
         fds.extend(self.inbox.iter().map(|inbox| PollFd::new(inbox, PollFlags::IN)));
-        let others = fds.len();
         for (place, connection) in self.connections.iter().enumerate() {
             let Some(c) = connection else { continue };
             let mut wanted = PollFlags::empty();
@@ -273,17 +286,19 @@ impl Server {
         let timeout = Timespec { tv_sec: sleep.as_secs() as i64, tv_nsec: i64::from(sleep.subsec_nanos()) };
         match poll(&mut fds, Some(&timeout)) {
             Ok(_) => {}
-            Err(rustix::io::Errno::INTR) => return Ok(Vec::new()),
+            Err(rustix::io::Errno::INTR) => return Ok(Ready::default()),
             Err(e) => return Err(e.into()),
         }
         let some = PollFlags::IN | PollFlags::HUP | PollFlags::ERR;
-        let fds = fds[others..].iter();
-        Ok(places
-            .into_iter()
-            .zip(fds)
-            .filter(|(_, fd)| fd.revents().intersects(some))
-            .map(|(p, _)| p)
-            .collect())
+        let is_ready = |fd: &PollFd<'_>| fd.revents().intersects(some);
+        let (listeners, others) = fds.split_at(listeners.len());
+        let (inbox, connections) = others.split_at(usize::from(self.inbox.is_some()));
+        let ready = places.into_iter().zip(connections).filter(|(_, fd)| is_ready(fd));
+        Ok(Ready {
+            listeners: listeners.iter().any(is_ready),
+            inbox: inbox.iter().any(is_ready),
+            places: ready.map(|(place, _)| place).collect(),
+        })
     }
 
     fn accept(&mut self) {

@@ -1,6 +1,6 @@
 //! The arguments of `tailcut serve`.
 
-use super::{LayerArgs, positive};
+use super::LayerArgs;
 use clap::Args;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -32,7 +32,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "FOLDER")]
     pub store: Option<PathBuf>,
     /// Speed of the model's time relative to the clock: with 0.1 every latency takes ten times as long
-    #[arg(long, value_name = "F", default_value_t = 1.0, value_parser = positive)]
+    #[arg(long, value_name = "F", default_value_t = 1.0, value_parser = super::speed)]
     pub speed: f64,
     /// Subtract the time that a request needs on this machine from the model's host latencies: `auto` measures it, or a
     /// time such as 12us

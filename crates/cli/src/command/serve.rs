@@ -42,7 +42,7 @@ pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
     let found = args.store.as_deref().map(folder::header).transpose()?.flatten();
     if found.is_some() && args.log.is_some() {
         return Err(CliError::Input(
-            "--log: the drive of this store has a past that a log does not have".into(),
+            "--log: the drive of this store has a past, and a log begins with a new drive: give --log when the store is made".into(),
         ));
     }
     // An address that cannot be used is reported before the drive is aged.
@@ -168,7 +168,8 @@ fn mount(
     let Address::Fuse(folder) = address else { unreachable!("the caller has seen a folder") };
     let failed = |e: std::io::Error| CliError::Failed(format!("{address}: {e}"));
     let port = server.port().map_err(failed)?;
-    let mounted = tailcut_live::fuse::mount(folder, bytes, port).map_err(failed)?;
+    let has_holes = !server.engine().drive().dimensions().has_parity;
+    let mounted = tailcut_live::fuse::mount(folder, bytes, has_holes, port).map_err(failed)?;
     let file = folder.join(tailcut_live::fuse::FILE);
     Terminal::new(false).text(&format!("the drive is the file {}\n", file.display()))?;
     Ok(mounted)

@@ -71,7 +71,7 @@ fn set(server: &mut Server, text: &str) -> Answer {
             what => intervene(server, what),
         };
     };
-    match crate::args::positive(speed) {
+    match crate::args::speed(speed) {
         Ok(speed) => done(server.change_speed(speed).0, &format!("speed {speed}")),
         Err(e) => Answer::failed(400, &format!("speed: {e}")),
     }
@@ -134,7 +134,8 @@ fn metrics(args: &ServeArgs, monitor: &Monitor, server: &Server) -> String {
     let mut latency = Vec::new();
     for (op, side) in ops().filter(|(_, side)| side.total_ios > 0) {
         for (percent, ns) in side.lat_ns.percentile.iter() {
-            let share: f64 = percent.parse::<f64>().unwrap_or(0.0) / 100.0;
+            let share = format!("{:.8}", percent.parse::<f64>().unwrap_or(0.0) / 100.0);
+            let share = share.trim_end_matches('0').trim_end_matches('.');
             latency.push((format!("{{op=\"{op}\",quantile=\"{share}\"}}"), *ns as f64 / 1e9));
         }
     }
