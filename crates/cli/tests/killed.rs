@@ -1,9 +1,11 @@
-//! Does a database on a file system on the drive keep what it has committed when the server of the drive is killed?
+//! Does a database on a file system on the drive keep what it has committed when the server of the drive is killed? What
+//! becomes of the folder in which the drive is a file?
 #![cfg(unix)]
 
 mod common;
 
 use common::stored::{SMALL_BUFFER, Server, serve};
+use common::{served, tailcut};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -201,4 +203,46 @@ fn postgresql_keeps_what_it_committed() {
     drop(postgres);
     drop(mounted);
     server.stop();
+}
+
+/// Whether a hole can be made in the file of a drive: discards of a loop device are holes.
+fn takes_holes(drive: &[&str], folder: &Path) -> bool {
+    let listen = format!("fuse:{}", folder.display());
+    let served = served::serve(&[drive, &["--listen", &listen]].concat());
+    let is_made = shell(&format!("fallocate -p -o 0 -l 65536 {}/drive", folder.display())).is_some();
+    served.stop();
+    is_made
+}
+
+/// Where a trim keeps the data of a part of a stripe, a hole would be written with zeros.
+#[test]
+fn holes_are_made_where_a_trim_makes_them() {
+    if shell("command -v fallocate fusermount3 && test -w /dev/fuse").is_none() {
+        return println!("skipped: it needs FUSE and fallocate");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let rain = dir.path().join("rain.toml");
+    std::fs::write(&rain, include_str!("common/rain.toml")).unwrap();
+    let folder = dir.path().join("mount");
+    std::fs::create_dir(&folder).unwrap();
+    assert!(takes_holes(&["tiny"], &folder));
+    let width = "policy.redundancy.rain.width=4";
+    let rain = rain.display().to_string();
+    assert!(!takes_holes(&[&rain, "--scheme", "ttflash", "--set", width], &folder));
+}
+
+/// A folder that a killed server left mounted is said, with what to do.
+#[test]
+fn a_folder_that_a_killed_server_left_is_said() {
+    if shell("command -v fusermount3 && test -w /dev/fuse").is_none() {
+        return println!("skipped: it needs FUSE");
+    }
+    let place = Place::new();
+    let (server, mounted) = place.serve();
+    server.kill();
+    let listen = format!("fuse:{}", place.at("mount"));
+    let ended = tailcut(&["serve", "tiny", "--listen", &listen]);
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    assert!(ended.err.contains("fusermount3 -u") && ended.err.contains("killed"), "{}", ended.err);
+    drop(mounted);
 }

@@ -166,7 +166,15 @@ fn mount(
     server: &mut Server,
 ) -> Result<tailcut_live::fuse::Mounted, CliError> {
     let Address::Fuse(folder) = address else { unreachable!("the caller has seen a folder") };
-    let failed = |e: std::io::Error| CliError::Failed(format!("{address}: {e}"));
+    let failed = |e: std::io::Error| match e.kind() {
+        std::io::ErrorKind::NotConnected => {
+            let folder = folder.display();
+            CliError::Failed(format!(
+                "{address}: a server that was killed left it mounted: fusermount3 -u {folder}"
+            ))
+        }
+        _ => CliError::Failed(format!("{address}: {e}")),
+    };
     let port = server.port().map_err(failed)?;
     let has_holes = !server.engine().drive().dimensions().has_parity;
     let mounted = tailcut_live::fuse::mount(folder, bytes, has_holes, port).map_err(failed)?;
