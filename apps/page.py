@@ -238,18 +238,24 @@ does what is due at its own time; the comparisons with the papers use these wher
 """
 
 
+def name(r):
+    """What the files of a result are called."""
+    parts = [r["application"], r["device"], r["scheme"], r["case"], r.get("threads"), r.get("beside")]
+    return "-".join(str(part) for part in parts if part is not None)
+
+
 def pictures(path, folder, of):
     """The figures of the servers' last cases, copied beside the page."""
     lines = []
     for r in of:
-        name = f"{r['application']}-{r['device']}-{r['scheme']}"
-        found = [p for p in glob.glob(os.path.join(folder, f"{name}-*.svg")) if "replay" in r]
-        if found:
-            figures = os.path.join(os.path.dirname(path), "applications")
-            os.makedirs(figures, exist_ok=True)
-            shutil.copy(found[0], os.path.join(figures, f"{name}.svg"))
+        found = os.path.join(folder, f"{name(r)}.svg")
+        if os.path.exists(found):
+            figure = f"applications/{r['application']}-{r['device']}-{r['scheme']}.svg"
+            copy = os.path.join(os.path.dirname(path), figure)
+            os.makedirs(os.path.dirname(copy), exist_ok=True)
+            shutil.copy(found, copy)
             case = " ".join(str(part) for part in [r["case"], r.get("threads"), r.get("beside")] if part)
-            lines.append(f"`{r['scheme']}` on `{r['device']}`, {case}:\n\n![Distribution of latencies](applications/{name}.svg)\n")
+            lines.append(f"`{r['scheme']}` on `{r['device']}`, {case}:\n\n![Distribution of latencies]({figure})\n")
     return "\nThe distribution of the drive's latencies in the last case of each server, from its replay:\n\n" + "\n".join(lines) if lines else ""
 
 

@@ -37,10 +37,6 @@ class Results:
         self.folder, self.size, self.count = folder, size, 0
         os.makedirs(folder, exist_ok=True)
 
-    def name(self, r):
-        parts = [r["application"], r["device"], r["scheme"], r["case"], r.get("threads"), r.get("beside")]
-        return "-".join(str(part) for part in parts if part is not None)
-
     def add(self, r):
         """Keep a result. It is invalid if the drive's answers were too late for the percentile that it is about."""
         r["size"], r["conditions"] = self.size.name, conditions()
@@ -49,7 +45,7 @@ class Results:
         self.count += 1
         late = r["drive"]["lateness_ns"]
         spoilt = f"  INVALID for the program: {', '.join(r['drive']['spoilt'])}" if r["drive"]["spoilt"] else ""
-        print(f"{self.name(r)}: {r['program']['ops']} operations/s; answers late by {late['p50'] / 1e3:.0f} us (p50), "
+        print(f"{page.name(r)}: {r['program']['ops']} operations/s; answers late by {late['p50'] / 1e3:.0f} us (p50), "
               f"{late['p99'] / 1e3:.0f} us (p99){spoilt}", flush=True)
 
     def replayed(self, r, replay, d):
@@ -60,11 +56,11 @@ class Results:
         r["replay"]["as_served"] = bool(d.last) and all(d.last[of] == replay[of] for of in ("read", "write"))
         r["serve"] = d.args
         self.write(r)
-        d.figure(os.path.join(self.folder, self.name(r) + ".svg"))
-        print(f"  replay of {self.name(r)}: {'the same completions, to the nanosecond' if replay['exact'] else 'OTHER COMPLETIONS'}", flush=True)
+        d.figure(os.path.join(self.folder, page.name(r) + ".svg"))
+        print(f"  replay of {page.name(r)}: {'the same completions, to the nanosecond' if replay['exact'] else 'OTHER COMPLETIONS'}", flush=True)
 
     def write(self, r):
-        with open(os.path.join(self.folder, self.name(r) + ".json"), "w") as file:
+        with open(os.path.join(self.folder, page.name(r) + ".json"), "w") as file:
             json.dump(r, file, indent=1)
             file.write("\n")
 
