@@ -265,14 +265,13 @@ fn a_store_keeps_the_faults_of_a_server_that_is_killed() {
     let pblk = ["tiny-pblk", "--scheme", "rail"].map(str::to_string);
     for (name, drive) in [("ttflash", rain(dir.path()).to_vec()), ("rail", pblk.to_vec())] {
         let kept = Kept { folder: dir.path().join(name), drive };
-        let mut served = kept.start();
+        let served = kept.start();
         let mut client = Client::connect(&served.socket(), true);
         write(&mut client, 0..500, 1);
         fault(&served, "page=2.0.0.0");
         fault(&served, "die=1");
         write(&mut client, 0..100, 2);
-        served.child.kill().unwrap();
-        served.child.wait().unwrap();
+        served.kill();
         // Once simulated again from the commands, and once from the saved state.
         for round in ["killed", "stopped"] {
             let served = kept.start();

@@ -4,8 +4,8 @@
 
 mod common;
 
-use common::stored::{SMALL_BUFFER, Server, serve};
-use common::{served, tailcut};
+use common::served::{SMALL_BUFFER, Served, serve, serve_store};
+use common::tailcut;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -17,11 +17,16 @@ fn shell(line: &str) -> Option<String> {
     ended.status.success().then_some(text)
 }
 
-/// Why the tests cannot run here.
+/// Whether FUSE and these programs are there.
+fn has_fuse_and(programs: &str) -> bool {
+    let each = format!("for p in fusermount3 {programs}; do command -v $p || exit; done");
+    shell(&format!("{each}; test -w /dev/fuse")).is_some()
+}
+
+/// Why a file system cannot be mounted here.
 fn lacks(programs: &str) -> Option<String> {
-    let needs =
-        format!("command -v mkfs.ext4 fsck.ext4 losetup {programs} && test -w /dev/fuse && losetup -f");
-    let is_there = shell("id -u").as_deref() == Some("0") && shell(&needs).is_some();
+    let has_all = has_fuse_and(&format!("mkfs.ext4 fsck.ext4 losetup {programs}"));
+    let is_there = has_all && shell("id -u").as_deref() == Some("0") && shell("losetup -f").is_some();
     (!is_there).then(|| format!("it needs root, FUSE, loop devices, mkfs.ext4 and {programs}"))
 }
 
@@ -55,11 +60,11 @@ impl Place {
     }
 
     /// Serve the drive as a file.
-    fn serve(&self) -> (Server, Mounted) {
+    fn serve(&self) -> (Served, Mounted) {
         let listen = format!("fuse:{}", self.at("mount"));
         let args = [&["tiny", "--speed", "20", "--listen", &listen][..], &SMALL_BUFFER].concat();
         let mounted = Mounted(vec![format!("umount -l {}", self.at("mount"))]);
-        (serve(self.0.path(), &args), mounted)
+        (serve_store(self.0.path(), &args), mounted)
     }
 
     /// Mount the file system of the drive by a loop device; `None` if there is no loop device.
@@ -73,7 +78,7 @@ impl Place {
     }
 
     /// A new file system on a new drive.
-    fn begin(&self) -> Option<(Server, Mounted)> {
+    fn begin(&self) -> Option<(Served, Mounted)> {
         let (server, mut mounted) = self.serve();
         shell(&format!("mkfs.ext4 -q -F {}", self.at("mount/drive"))).expect("a file system");
         if self.mount(&mut mounted).is_none() {
@@ -85,7 +90,7 @@ impl Place {
     }
 
     /// The drive and its file system after the end of the server.
-    fn go_on(&self) -> (Server, Mounted) {
+    fn go_on(&self) -> (Served, Mounted) {
         let (server, mut mounted) = self.serve();
         // 0: clean; 1: the journal was replayed.
         let repair = format!("fsck.ext4 -fy {} || test $? = 1", self.at("mount/drive"));
@@ -96,7 +101,7 @@ impl Place {
 }
 
 /// Let transactions be committed one after another until the server is killed. Returns how many were.
-fn commit_until_killed(server: Server, commit: impl Fn(u64) -> bool) -> u64 {
+fn commit_until_killed(server: Served, commit: impl Fn(u64) -> bool) -> u64 {
     let killer = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(1500));
         server.kill();
@@ -208,7 +213,7 @@ fn postgresql_keeps_what_it_committed() {
 /// Whether a hole can be made in the file of a drive: discards of a loop device are holes.
 fn takes_holes(drive: &[&str], folder: &Path) -> bool {
     let listen = format!("fuse:{}", folder.display());
-    let served = served::serve(&[drive, &["--listen", &listen]].concat());
+    let served = serve(&[drive, &["--listen", &listen]].concat());
     let is_made = shell(&format!("fallocate -p -o 0 -l 65536 {}/drive", folder.display())).is_some();
     served.stop();
     is_made
@@ -217,7 +222,7 @@ fn takes_holes(drive: &[&str], folder: &Path) -> bool {
 /// Where a trim keeps the data of a part of a stripe, a hole would be written with zeros.
 #[test]
 fn holes_are_made_where_a_trim_makes_them() {
-    if shell("command -v fallocate fusermount3 && test -w /dev/fuse").is_none() {
+    if !has_fuse_and("fallocate") {
         return println!("skipped: it needs FUSE and fallocate");
     }
     let dir = tempfile::tempdir().unwrap();
@@ -234,7 +239,7 @@ fn holes_are_made_where_a_trim_makes_them() {
 /// A folder that a killed server left mounted is said, with what to do.
 #[test]
 fn a_folder_that_a_killed_server_left_is_said() {
-    if shell("command -v fusermount3 && test -w /dev/fuse").is_none() {
+    if !has_fuse_and("") {
         return println!("skipped: it needs FUSE");
     }
     let place = Place::new();

@@ -63,10 +63,9 @@ fn a_log_replays_to_the_nanosecond() {
 fn a_log_of_a_killed_server_replays_up_to_its_end() {
     let dir = tempfile::tempdir().unwrap();
     let log = dir.path().join("log");
-    let mut served = serve(&["tiny", "--log", &log.display().to_string()]);
+    let served = serve(&["tiny", "--log", &log.display().to_string()]);
     work(&served.socket(), 3);
-    served.child.kill().unwrap();
-    served.child.wait().unwrap();
+    served.kill();
     let ended = replay(&log, &[]);
     // What was not written yet is missing; whatever is there is replayed.
     assert!(ended.err.contains("has no end"), "{}", ended.err);
@@ -145,9 +144,9 @@ fn stock_clients_find_a_disk() {
         assert!(output.status.success(), "{program} {args:?}: {text}");
     };
     run("nbdinfo", &[&uri]);
-    let file = served.dir.path().join("copy");
+    let file = served.dir().join("copy");
     std::fs::write(&file, (0..3u32 << 20).map(|i| (i / 7) as u8).collect::<Vec<u8>>()).unwrap();
-    let back = served.dir.path().join("back");
+    let back = served.dir().join("back");
     run("nbdcopy", &[&file.display().to_string(), &uri]);
     run("nbdcopy", &[&uri, &back.display().to_string()]);
     if let Ok(back) = std::fs::read(&back) {

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::stored::{SMALL_BUFFER, serve};
+use common::served::{SMALL_BUFFER, serve_store};
 use common::tailcut;
 use std::collections::HashMap;
 use std::path::Path;
@@ -155,21 +155,21 @@ fn survives(name: &str, args: &[&str], kills: u64) {
     let folder = tempfile::tempdir().unwrap();
     let (mut oracle, mut s) = (Oracle::new(), Stream::new(7, name, 0));
     for round in 0..kills {
-        let server = serve(folder.path(), args);
+        let server = serve_store(folder.path(), args);
         // A server that was killed before it had committed anything has left the store as it was.
         let known = ["a new store", "was killed", "was stopped"];
         assert!(known.iter().any(|what| server.said.contains(what)), "{}", server.said);
         assert_eq!(server.said.contains(known[0]), round == 0, "{}", server.said);
         if round == 0 && args.contains(&"--aged") {
-            oracle.write_all(&server.socket);
+            oracle.write_all(&server.socket());
         }
-        oracle.check(&server.socket, &format!("{name}, round {round}"));
+        oracle.check(&server.socket(), &format!("{name}, round {round}"));
         if round == 0 {
             // The same without a kill.
-            oracle.load(Client::connect(&server.socket, true), &mut s, 2000);
-            oracle.check(&server.socket, &format!("{name}, without a kill"));
+            oracle.load(Client::connect(&server.socket(), true), &mut s, 2000);
+            oracle.check(&server.socket(), &format!("{name}, without a kill"));
         }
-        let client = Client::connect(&server.socket, true);
+        let client = Client::connect(&server.socket(), true);
         let wait = Duration::from_micros(1_000 + s.below(150_000));
         let killer = std::thread::spawn(move || {
             std::thread::sleep(wait);
@@ -189,13 +189,13 @@ fn survives(name: &str, args: &[&str], kills: u64) {
     }
     println!("{name}: {kills} kills, {} answers", oracle.answered);
     assert!(oracle.answered > 10 * kills, "{}", oracle.answered);
-    let server = serve(folder.path(), args);
-    oracle.check(&server.socket, name);
-    oracle.load(Client::connect(&server.socket, true), &mut s, 300);
+    let server = serve_store(folder.path(), args);
+    oracle.check(&server.socket(), name);
+    oracle.load(Client::connect(&server.socket(), true), &mut s, 300);
     server.stop();
-    let server = serve(folder.path(), args);
+    let server = serve_store(folder.path(), args);
     assert!(server.said.contains("was stopped"), "{}", server.said);
-    oracle.check(&server.socket, name);
+    oracle.check(&server.socket(), name);
     server.stop();
 }
 
@@ -238,10 +238,10 @@ fn rail_survives() {
 #[test]
 fn another_drive_and_damage_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let server = serve(folder.path(), &[&["tiny"][..], &SMALL_BUFFER].concat());
+    let server = serve_store(folder.path(), &[&["tiny"][..], &SMALL_BUFFER].concat());
     let store = folder.path().join("store");
     let mut oracle = Oracle::new();
-    oracle.load(Client::connect(&server.socket, true), &mut Stream::new(3, "damage", 0), 4000);
+    oracle.load(Client::connect(&server.socket(), true), &mut Stream::new(3, "damage", 0), 4000);
     let path = store.display().to_string();
     let held = check(folder.path());
     assert_eq!(held.code, Some(2));

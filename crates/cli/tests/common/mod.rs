@@ -4,8 +4,6 @@
 pub mod chromium;
 #[cfg(unix)]
 pub mod served;
-#[cfg(unix)]
-pub mod stored;
 
 use serde_json::Value;
 use std::path::Path;

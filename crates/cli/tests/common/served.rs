@@ -8,18 +8,38 @@ use tailcut_testkit::nbd::{Client, FLUSH, READ, TRIM, WRITE};
 use tailcut_units::Stream;
 use tempfile::TempDir;
 
-/// A server, and the folder with its socket.
+/// A write buffer that holds few of the blocks of a test, so that most are on flash.
+pub const SMALL_BUFFER: [&str; 2] = ["--set", "policy.buffer.lru.capacity=256KiB"];
+
+/// A server of a drive.
 pub struct Served {
     pub child: Child,
-    pub out: BufReader<std::process::ChildStdout>,
-    pub dir: TempDir,
+    out: BufReader<std::process::ChildStdout>,
     /// What it said before it served.
     pub said: String,
+    socket: PathBuf,
+    /// The folder of the socket, if the server has one of its own.
+    own: Option<TempDir>,
 }
 
+/// Serve a drive.
 pub fn serve(args: &[&str]) -> Served {
     let dir = tempfile::tempdir().unwrap();
-    let listen = format!("nbd+unix:{}", dir.path().join("socket").display());
+    let mut served = start(dir.path(), args);
+    served.own = Some(dir);
+    served
+}
+
+/// Serve the drive of the store in a folder.
+pub fn serve_store(folder: &Path, args: &[&str]) -> Served {
+    let store = folder.join("store").display().to_string();
+    start(folder, &[args, &["--store", &store]].concat())
+}
+
+/// Serve a drive at a socket in a folder.
+fn start(folder: &Path, args: &[&str]) -> Served {
+    let socket = folder.join("socket");
+    let listen = format!("nbd+unix:{}", socket.display());
     let mut program = command(Path::new("/nonexistent"));
     program.arg("serve").args(args).args(["--listen", &listen]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = program.spawn().unwrap();
@@ -27,9 +47,17 @@ pub fn serve(args: &[&str]) -> Served {
     let mut said = String::new();
     while !said.contains("Ctrl-C") {
         let read = out.read_line(&mut said).unwrap();
-        assert!(read > 0, "the server ended: {:?}", child.wait_with_output());
+        assert!(read > 0, "the server ended: {said} {:?}", child.wait_with_output());
     }
-    Served { child, out, dir, said }
+    Served { child, out, said, socket, own: None }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // A test that fails leaves no server behind.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 impl Served {
@@ -39,18 +67,28 @@ impl Served {
     }
 
     pub fn socket(&self) -> PathBuf {
-        self.dir.path().join("socket")
+        self.socket.clone()
+    }
+
+    /// The folder of its socket.
+    pub fn dir(&self) -> &Path {
+        self.socket.parent().unwrap()
+    }
+
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     /// Stop the server; returns what it says in the end.
     pub fn stop(mut self) -> String {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
-        let mut text = String::new();
+        let (mut text, mut errors) = (String::new(), String::new());
         self.out.read_to_string(&mut text).unwrap();
-        let ended = self.child.wait_with_output().unwrap();
-        assert!(ended.status.success(), "{text} {}", String::from_utf8_lossy(&ended.stderr));
-        assert!(!self.dir.path().join("socket").exists(), "no socket stays behind");
+        self.child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+        assert!(self.child.wait().unwrap().success(), "{text} {errors}");
+        assert!(!self.socket.exists(), "no socket stays behind");
         text
     }
 }

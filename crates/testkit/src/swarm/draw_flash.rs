@@ -207,7 +207,7 @@ pub(super) fn draw_faults(s: &mut Stream, c: &mut DeviceConfig, always: bool) {
 }
 
 /// Draw a page: its die, plane, block, and number in the block.
-fn draw_page(s: &mut Stream, g: &GeometryConfig) -> [u64; 4] {
+pub(super) fn draw_page(s: &mut Stream, g: &GeometryConfig) -> [u64; 4] {
     [g.dies(), g.planes, g.blocks, g.pages].map(|n| s.below(u64::from(n)))
 }
 

@@ -1,6 +1,7 @@
 //! What is done to a drive from outside while it serves commands: faults that begin now, and changes of keys.
 
 use super::draw::{chance, one_of};
+use super::draw_flash::draw_page;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::intervention::{Intervention, InterventionError};
 use tailcut_core::nand::faults::config::{FaultKind, FaultsConfig};
@@ -51,7 +52,7 @@ impl Interventions {
 
 fn draw_text(s: &mut Stream, c: &DeviceConfig) -> String {
     let g = &c.geometry;
-    let [die, plane, block, page] = [g.dies(), g.planes, g.blocks, g.pages].map(|n| s.below(u64::from(n)));
+    let [die, plane, block, page] = draw_page(s, g);
     match s.below(12) {
         0 | 1 => format!("fault program={die}.{plane}.{block}.{page}"),
         2 | 3 => format!("fault erase={die}.{plane}.{block}"),
