@@ -1,7 +1,7 @@
 //! Passes each fact of the flash to the part of the device that handles it.
 
 use super::drive::{Deferred, Device};
-use crate::address::BusyUnit;
+use crate::address::{BusyUnit, Extent};
 use crate::device::work::Work;
 use crate::flash::{Fact, HostOpEnded, OpId, Submitted};
 use crate::medium::Medium;
@@ -103,7 +103,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Work::Mend(mend) => self.mend_read_arrived(op, mend),
         }
         if self.fixed.may_fail {
-            self.read_settled(extent);
+            self.read_settled(Extent(extent));
         }
     }
 

@@ -14,7 +14,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// failures. [`Device::read_settled`] must follow.
     #[inline]
     pub(in crate::device) fn read_settles(&mut self, op: OpId) -> bool {
-        let Extent(extent) = self.state.read_leaves(&self.shape.layout, op);
+        let extent = self.state.read_leaves(&self.shape.layout, op);
         if self.flash.has_failed(op) {
             return self.failed_read_settles(op, extent);
         }
@@ -23,7 +23,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     #[cold]
-    fn failed_read_settles(&mut self, op: OpId, extent: u32) -> bool {
+    fn failed_read_settles(&mut self, op: OpId, extent: Extent) -> bool {
         self.state.counters.read_failures += 1;
         let goes_on = self.read_failed(op);
         if !goes_on {
@@ -34,8 +34,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// End the handling of a read of this extent.
     #[inline]
-    pub(in crate::device) fn read_settled(&mut self, extent: u32) {
-        self.erase_if_drained(Extent(extent));
+    pub(in crate::device) fn read_settled(&mut self, extent: Extent) {
+        self.erase_if_drained(extent);
     }
 
     /// Handle a read that has failed. Returns whether its owner must still get its end.

@@ -12,27 +12,27 @@ use crate::observer::Observer;
 impl Gc {
     /// The lane whose collection waits for the readers of this extent.
     #[inline]
-    fn lane_draining(&self, layout: &Layout, Extent(extent): Extent) -> Option<u32> {
+    fn lane_draining(&self, layout: &Layout, extent: Extent) -> Option<u32> {
         if self.draining == 0 {
             return None;
         }
-        let (lane, _) = layout.lane_of(extent);
+        let (lane, _) = layout.lane_of(extent.0);
         let c = &self.collections[lane as usize];
-        (c.stage == Stage::Draining && c.victim == extent).then_some(lane)
+        (c.stage == Stage::Draining && Extent(c.victim) == extent).then_some(lane)
     }
 
     /// Note the start of a read that keeps an extent from being erased.
     #[inline]
-    pub(in crate::device) fn reader_comes(&mut self, layout: &Layout, Extent(extent): Extent) {
-        if let Some(lane) = self.lane_draining(layout, Extent(extent)) {
+    pub(in crate::device) fn reader_comes(&mut self, layout: &Layout, extent: Extent) {
+        if let Some(lane) = self.lane_draining(layout, extent) {
             self.collections[lane as usize].readers += 1;
         }
     }
 
     /// Note that a read no longer keeps an extent from being erased. [`Device::erase_if_drained`] must follow.
     #[inline]
-    pub(in crate::device) fn reader_leaves(&mut self, layout: &Layout, Extent(extent): Extent) {
-        if let Some(lane) = self.lane_draining(layout, Extent(extent)) {
+    pub(in crate::device) fn reader_leaves(&mut self, layout: &Layout, extent: Extent) {
+        if let Some(lane) = self.lane_draining(layout, extent) {
             self.collections[lane as usize].readers -= 1;
         }
     }
@@ -40,8 +40,8 @@ impl Gc {
 
 impl State {
     /// The number of reads that keep this extent from being erased.
-    pub(in crate::device) fn readers_of(&self, Extent(extent): Extent) -> u32 {
-        self.readers.of(Extent(extent)) + self.parity.targets.of(Extent(extent))
+    pub(in crate::device) fn readers_of(&self, extent: Extent) -> u32 {
+        self.readers.of(extent) + self.parity.targets.of(extent)
     }
 
     /// Let the collection of a lane wait for the reads of its victim, which holds no valid unit. Returns false if there
@@ -83,8 +83,8 @@ impl State {
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Erase an extent if its collection is draining and the last read has ended.
     #[inline]
-    pub(in crate::device) fn erase_if_drained(&mut self, Extent(extent): Extent) {
-        let Some(lane) = self.state.gc.lane_draining(&self.shape.layout, Extent(extent)) else { return };
+    pub(in crate::device) fn erase_if_drained(&mut self, extent: Extent) {
+        let Some(lane) = self.state.gc.lane_draining(&self.shape.layout, extent) else { return };
         if self.state.gc.collections[lane as usize].readers == 0 {
             self.state.gc.draining -= 1;
             if self.fixed.collects_instantly { self.erase_instantly(lane) } else { self.erase_victim(lane) }
