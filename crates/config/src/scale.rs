@@ -7,6 +7,7 @@
 
 use crate::error::{ConfigError, Problem};
 use crate::resolve::Resolved;
+use crate::show::DeviceEntry;
 use crate::tree::{Data, Source, Tree, parse};
 use tailcut_core::ftl::config::FtlKind;
 use tailcut_core::policy::buffer::BufferConfig;
@@ -64,14 +65,16 @@ pub(crate) fn layer(wanted: &Tree, whole: &Resolved) -> Result<Tree, ConfigError
             "geometry.bad_blocks must be \"0%\": of few blocks another share is bad in the worst plane";
         return invalid(share.to_string());
     }
-    let raw = u64::from(c.geometry.dies()) * u64::from(c.geometry.planes) * c.geometry.block_bytes();
-    let rule = c.ftl.capacity_rule().and_then(|(_, rule)| rule.user_bytes(raw * u64::from(whole_blocks)));
-    let Some(user) = rule else { return invalid("the capacity of the whole drive is wrong".to_string()) };
+    let user = DeviceEntry::new(&whole.device, c).host_bytes;
+    if user == 0 {
+        return invalid("the capacity of the whole drive is wrong".to_string());
+    }
     let slc = c.slc.as_ref().map_or(0, |slc| slc.blocks);
     let slc_scaled = (u64::from(slc) * u64::from(blocks)).div_ceil(whole_blocks.into()) as u32;
     let levels = levels(whole, whole_blocks - slc.min(whole_blocks));
     let start = levels.iter().find(|(key, ..)| key.ends_with(".start")).map_or(0, |(_, count, _)| *count);
-    let without = |blocks: u32, slc: u32| u64::from(blocks.saturating_sub(slc + start + 1));
+    let without =
+        |blocks: u32, slc: u32| u64::from(blocks).saturating_sub(u64::from(slc) + u64::from(start) + 1);
     let (of_whole, of_scaled) = (without(whole_blocks, slc), without(blocks, slc_scaled));
     if of_scaled == 0 || of_whole == 0 {
         return invalid(format!("{blocks} blocks are not enough for an SLC region and {start} free extents"));

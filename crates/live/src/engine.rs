@@ -321,6 +321,11 @@ impl Engine {
         })
     }
 
+    /// Whether a trimmed unit may still have its data, so that a hole must be written with zeros.
+    pub fn trim_keeps(&self) -> bool {
+        self.trim_keeps
+    }
+
     /// Whether a request has ended that was not given back.
     pub fn has_ended(&self) -> bool {
         !self.ended.is_empty()

@@ -176,6 +176,8 @@ pub fn of_past(
 /// (docs/guide.md, "A scaled drive").
 fn of_scale(layers: &Layers, resolved: &[(String, Resolved)]) -> Option<String> {
     let (name, with) = resolved.first()?;
+    // A device, a scheme and `scaled_blocks` know what they set.
+    with.entry("geometry.blocks").filter(|blocks| layers.have(blocks))?;
     let none: [&str; 0] = [];
     let (part, whole) = (with.config.geometry.blocks, resolve(&layers.device, &[name], &none, &none).ok()?);
     let all = whole.config.geometry.blocks;

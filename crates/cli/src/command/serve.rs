@@ -176,7 +176,7 @@ fn mount(
         _ => CliError::Failed(format!("{address}: {e}")),
     };
     let port = server.port().map_err(failed)?;
-    let has_holes = !server.engine().drive().dimensions().has_parity;
+    let has_holes = !server.engine().trim_keeps();
     let mounted = tailcut_live::fuse::mount(folder, bytes, has_holes, port).map_err(failed)?;
     let file = folder.join(tailcut_live::fuse::FILE);
     Terminal::new(false).text(&format!("the drive is the file {}\n", file.display()))?;

@@ -1,7 +1,7 @@
 //! The step of a trace's clock: the largest time of which all times are multiples.
 
 use tailcut_units::Span;
-use tailcut_units::quantity::human_time;
+use tailcut_units::quantity::{format_time, human_time};
 
 /// A step from which it is longer than a drive needs for a request, ns.
 const COARSE: u64 = 20_000;
@@ -53,17 +53,10 @@ impl Clock {
                  time: latencies measure the step, since all requests of a step arrive at once; --spread {} spreads \
                  them evenly over it",
                 self.per_time(),
-                exact(self.step)
+                format_time(Span(self.step))
             )
         })
     }
-}
-
-/// A time as an option takes it, in the longest unit of which it is a multiple.
-fn exact(ns: u64) -> String {
-    let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
-    let fits = units.into_iter().find(|(_, unit)| ns.is_multiple_of(*unit));
-    fits.map_or(String::new(), |(name, unit)| format!("{}{name}", ns / unit))
 }
 
 fn divisor(mut a: u64, mut b: u64) -> u64 {
