@@ -69,6 +69,7 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
     }
     let mut plan = experiment.plan().map_err(|e| placed(e, &resolved))?;
     lines.extend(settings::of_plan(&layers, &resolved, &experiment, &plan));
+    lines.extend(replay.as_ref().and_then(Replay::past_differs));
     plan.warnings.splice(0..0, lines);
     if args.snapshot.is_some() && !plan.past.is_kept() {
         let past = plan.past.name();

@@ -272,6 +272,16 @@ impl<O: Observer, M: Medium> Drive<O, M> {
         either!(self, drive => drive.events())
     }
 
+    /// Bytes of the host's addresses that hold data. The whole map is read.
+    pub fn held_bytes(&self) -> u64 {
+        let unit = self.dimensions().unit_bytes;
+        let map = match self {
+            Drive::Page(device) => &device.map,
+            Drive::Pblk(pblk) => &pblk.map,
+        };
+        u64::from(map.held((self.host_bytes() / unit) as u32)) * unit
+    }
+
     /// Memory of pools and queues, in bytes.
     pub fn pool_bytes(&self) -> usize {
         either!(self, drive => drive.pool_bytes())

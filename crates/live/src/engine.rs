@@ -67,6 +67,8 @@ pub struct Engine {
 pub enum Event<'a> {
     /// The drive gets a command.
     Submitted {
+        /// Its number, counted since the drive was made.
+        index: u64,
         /// When.
         at: SimTime,
         /// When its client wanted that.
@@ -285,11 +287,11 @@ impl Engine {
         if let Some(keeper) = &mut self.keeper {
             keeper.command(at, wanted, &command);
         }
-        if let Some(log) = &mut self.log {
-            log(&Event::Submitted { at, wanted, command });
-        }
         let taken = self.drive.submit_write(at, wanted, command, tag, data);
-        taken.expect("the queue has a place, and time has been advanced");
+        let index = taken.expect("the queue has a place, and time has been advanced");
+        if let Some(log) = &mut self.log {
+            log(&Event::Submitted { index, at, wanted, command });
+        }
     }
 
     /// Let the drive do what is due by `until`, up to the first completion. Returns how many timers fired.

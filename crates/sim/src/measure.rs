@@ -202,7 +202,7 @@ pub fn measure<'a, S: Source, O: Observer>(
         watch,
     };
     let mut over = false;
-    if start > SimTime::ZERO {
+    if start > device.now() {
         over = run.until(host, device, SimTime(start.0 - 1))?;
     }
     device.reset_counters();

@@ -29,10 +29,12 @@ pub enum PastKind {
     /// Filled, with `age.free` of every lane free and stale units at random in the other
     /// extents.
     Scattered,
+    /// That of the served drive when the log began that is replayed.
+    Served,
 }
 
 impl PastKind {
-    /// All kinds.
+    /// All kinds that can be asked for.
     pub const ALL: [PastKind; 4] =
         [PastKind::None, PastKind::Sequential, PastKind::Steady, PastKind::Scattered];
 
@@ -43,6 +45,7 @@ impl PastKind {
             PastKind::Sequential => "sequential",
             PastKind::Steady => "steady",
             PastKind::Scattered => "scattered",
+            PastKind::Served => "served",
         }
     }
 
@@ -159,6 +162,7 @@ impl Past<'_> {
         let mut device = match self.kind {
             PastKind::None | PastKind::Sequential => factory.make()?,
             PastKind::Steady | PastKind::Scattered => self.aged(&factory, &mut past)?,
+            PastKind::Served => self.served(config, seed)?,
         };
         if self.kind == PastKind::Sequential {
             self.fill(&mut device);
@@ -166,6 +170,22 @@ impl Past<'_> {
         device.reset_counters();
         past.cpu_seconds = clock.cpu_seconds();
         Ok((device, past))
+    }
+
+    /// The drive as it was when its log began.
+    fn served(&self, config: &DeviceConfig, seed: u64) -> Result<Drive, PastError> {
+        let Some(log) = self.workload.log() else { return Ok(Drive::new(config, seed, ())?) };
+        let restored = log.snapshot().map_err(SnapshotError::from).and_then(|stream| {
+            let mut stream = Watched { stream, watch: self.watch };
+            Drive::restore(config, seed, (), &mut stream)
+        });
+        match restored {
+            // The run is stopped, so this drive will not be used.
+            Err(_) if self.watch.stopped() => Ok(Drive::new(config, seed, ())?),
+            restored => {
+                restored.map_err(|source| PastError::Snapshot { path: log.path().to_path_buf(), source })
+            }
+        }
     }
 
     /// The key of such an aged drive: drives with the same key have the same state.

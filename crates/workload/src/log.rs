@@ -1,22 +1,24 @@
 //! The log of a drive that was served in real time: its configuration, and every command with its times.
 //!
-//! Binary, little-endian: the magic `TCUTLIVE`, u32 version (1), u32 length of the header, the header as JSON, u64 XXH3-64
-//! of the header. Then records of 32 bytes: u64 time of the submission and u64 time at which the client wanted it (ns of the
-//! drive), u64 offset (bytes), u32 bytes, u8 operation (0 read, 1 write, 2 trim, 3 flush, 254 an intervention, 255 the end), u8 forced unit access,
-//! u16 zero. The record of something else that was done to the drive has operation 254 and the length of a text as its bytes;
-//! records with the text follow, filled up with zeros. The record of the end has the time of the end, the digest of all completions and their number, and it is last;
-//! a log without it is of a server that was killed.
+//! Binary, little-endian: the magic `TCUTLIVE`, u32 version (2), u32 length of the header, the header as JSON, u64 XXH3-64
+//! of the header. Then u64 length of a snapshot, and the snapshot: the state of a drive with a past when the log began; a
+//! log of a new drive has none. Then records of 32 bytes: u64 time of the submission and u64 time at which the client
+//! wanted it (ns of the drive), u64 offset (bytes), u32 bytes, u8 operation (0 read, 1 write, 2 trim, 3 flush, 254 an
+//! intervention, 255 the end), u8 forced unit access, u16 zero. The record of something else that was done to the drive has
+//! operation 254 and the length of a text as its bytes; records with the text follow, filled up with zeros. The record of
+//! the end has the time of the end, the digest of all completions and their number, and it is last; a log without it is of
+//! a server that was killed.
 
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Write};
+use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use tailcut_units::{Command, HostOp, SimTime};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The first bytes of a log.
 pub const LOG_MAGIC: [u8; 8] = *b"TCUTLIVE";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// The longest header, in bytes.
 const HEADER_MAX: u32 = 1 << 20;
 const RECORD: usize = 32;
@@ -28,6 +30,8 @@ pub const SPEED: &str = "speed ";
 pub const MEASURE: &str = "measure";
 /// The longest text of an intervention, in bytes.
 pub const TEXT_MAX: u32 = 1024;
+/// The length of a snapshot that is not whole.
+const UNKNOWN: u64 = u64::MAX;
 /// The most interventions of a log.
 const INTERVENTIONS_MAX: usize = 1 << 20;
 
@@ -48,9 +52,18 @@ pub struct LogHeader {
     pub capacity: u64,
     /// Bytes that were filled, and then overwritten uniformly until the drive was steady; 0 for a new drive.
     pub aged: u64,
+    /// The time of the drive when the log began, ns; 0 for a new drive.
+    #[serde(default)]
+    pub begun: u64,
+    /// Bytes that held data when the log began, of a drive with a past.
+    #[serde(default)]
+    pub held: u64,
     /// The resolved configuration, as TOML.
     pub config: String,
 }
+
+/// Writes the snapshot of a log.
+pub type PutSnapshot<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
 
 /// Why a log cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -86,11 +99,15 @@ pub struct LogWriter {
 }
 
 impl LogWriter {
-    /// Begin a log in a new file.
+    /// Begin a log in a new file. `snapshot` writes the state of a drive with a past.
     ///
     /// # Errors
     /// The file exists, or cannot be written.
-    pub fn create(path: &Path, header: &LogHeader) -> Result<LogWriter, LogError> {
+    pub fn create(
+        path: &Path,
+        header: &LogHeader,
+        snapshot: Option<PutSnapshot<'_>>,
+    ) -> Result<LogWriter, LogError> {
         let name = path.display().to_string();
         let file = match File::create_new(path) {
             Ok(file) => file,
@@ -104,9 +121,24 @@ impl LogWriter {
         out.extend((json.len() as u32).to_le_bytes());
         out.extend(&json);
         out.extend(xxh3_64(&json).to_le_bytes());
+        let length = if snapshot.is_some() { UNKNOWN } else { 0 };
+        out.extend(length.to_le_bytes());
         writer.put(&out)?;
+        if let Some(snapshot) = snapshot {
+            let put = writer.put_snapshot(snapshot, out.len() as u64);
+            put.map_err(|source| LogError::File { path: path.display().to_string(), source })?;
+        }
         writer.flush()?;
         Ok(writer)
+    }
+
+    /// Write a snapshot, which begins at `at`, and its length before it.
+    fn put_snapshot(&mut self, snapshot: PutSnapshot<'_>, at: u64) -> io::Result<()> {
+        snapshot(&mut self.file)?;
+        let length = self.file.stream_position()? - at;
+        self.file.seek(SeekFrom::Start(at - 8))?;
+        self.file.write_all(&length.to_le_bytes())?;
+        self.file.seek(SeekFrom::End(0)).map(|_| ())
     }
 
     /// Append a command: when it was submitted, and when that was wanted.
@@ -205,6 +237,8 @@ pub struct LogFile {
     /// The end; `None` if the server was killed.
     pub end: Option<LogEnd>,
     writes: bool,
+    /// Bytes of the snapshot, and where it begins.
+    snapshot: (u64, u64),
 }
 
 /// Reads the commands of a log.
@@ -216,6 +250,7 @@ pub struct LogReader {
     end: Option<LogEnd>,
     commands: u64,
     interventions: Vec<(SimTime, String)>,
+    snapshot: (u64, u64),
 }
 
 impl LogFile {
@@ -237,8 +272,8 @@ impl LogFile {
         while let Some(logged) = reader.next()? {
             writes |= logged.command.op == HostOp::Write;
         }
-        let LogReader { commands, interventions, end, .. } = reader;
-        Ok(LogFile { path: path.to_path_buf(), header, commands, interventions, end, writes })
+        let LogReader { commands, interventions, end, snapshot, .. } = reader;
+        Ok(LogFile { path: path.to_path_buf(), header, commands, interventions, end, writes, snapshot })
     }
 
     /// Its name.
@@ -246,10 +281,31 @@ impl LogFile {
         self.path.display().to_string()
     }
 
-    /// From when on latencies were measured: the last time that this was asked for.
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether the drive had a past when the log began: the log has its state.
+    pub fn has_past(&self) -> bool {
+        self.snapshot.0 > 0
+    }
+
+    /// The snapshot of the drive when the log began; empty for a new drive.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn snapshot(&self) -> io::Result<impl Read + use<>> {
+        let (bytes, at) = self.snapshot;
+        let mut file = File::open(&self.path)?;
+        file.seek(SeekFrom::Start(at))?;
+        Ok(BufReader::with_capacity(1 << 20, file).take(bytes))
+    }
+
+    /// From when on latencies were measured: the last time that this was asked for, or the beginning.
     pub fn measured_from(&self) -> SimTime {
         let marks = self.interventions.iter().filter(|(_, text)| text == MEASURE);
-        marks.map(|(at, _)| *at).next_back().unwrap_or(SimTime::ZERO)
+        marks.map(|(at, _)| *at).next_back().unwrap_or(SimTime(self.header.begun))
     }
 
     /// Whether it has writes.
@@ -299,15 +355,25 @@ fn open(path: &Path) -> Result<(LogHeader, LogReader), LogError> {
     }
     let header: LogHeader =
         serde_json::from_slice(&json).map_err(|e| damaged(&format!("the header: {e}")))?;
+    let mut length = [0; 8];
+    from.read_exact(&mut length).map_err(short)?;
+    let length = u64::from_le_bytes(length);
+    let at = from.stream_position().map_err(file)?;
+    let all = from.get_ref().metadata().map_err(file)?.len();
+    if at.checked_add(length).is_none_or(|end| end > all) {
+        return Err(damaged("the log ends inside its snapshot"));
+    }
+    from.seek(SeekFrom::Start(at + length)).map_err(file)?;
     let capacity = header.capacity;
     let reader = LogReader {
         file: from,
         path: name.clone(),
         capacity,
-        last: SimTime::ZERO,
+        last: SimTime(header.begun),
         end: None,
         commands: 0,
         interventions: Vec::new(),
+        snapshot: (length, at),
     };
     Ok((header, reader))
 }
@@ -422,13 +488,16 @@ mod tests {
             seed: 7,
             capacity: 1 << 20,
             aged: 0,
+            begun: 3,
+            held: 4096,
             config: "a = 1\n".into(),
         }
     }
 
     fn log(dir: &Path, ends: bool) -> PathBuf {
         let path = dir.join(if ends { "whole" } else { "killed" });
-        let mut writer = LogWriter::create(&path, &header()).unwrap();
+        let snapshot = |to: &mut dyn Write| to.write_all(b"a snapshot");
+        let mut writer = LogWriter::create(&path, &header(), ends.then_some(&snapshot)).unwrap();
         let write = Command { op: HostOp::Write, offset: 4096, bytes: 512, fua: true };
         writer.command(SimTime(10), SimTime(5), &write).unwrap();
         writer.intervention(SimTime(15), "fault page=0.0.12.3,reads=100,once").unwrap();
@@ -450,12 +519,15 @@ mod tests {
         assert_eq!(file.end, Some(LogEnd { at: SimTime(30), digest: 99, completions: 2 }));
         let text = "fault page=0.0.12.3,reads=100,once".to_string();
         assert_eq!(file.interventions, [(SimTime(15), text)]);
+        let mut snapshot = String::new();
+        file.snapshot().unwrap().read_to_string(&mut snapshot).unwrap();
+        assert_eq!((snapshot.as_str(), file.measured_from()), ("a snapshot", SimTime(3)));
         let mut reader = file.commands().unwrap();
         let first = reader.next().unwrap().unwrap();
         assert_eq!((first.at, first.wanted, first.command.fua), (SimTime(10), SimTime(5), true));
         assert_eq!(reader.next().unwrap().unwrap().command, Command::FLUSH);
         assert_eq!(reader.next().unwrap(), None);
-        assert!(matches!(LogWriter::create(&path, &header()), Err(LogError::Exists { .. })));
+        assert!(matches!(LogWriter::create(&path, &header(), None), Err(LogError::Exists { .. })));
     }
 
     #[test]
@@ -466,7 +538,23 @@ mod tests {
         let bytes = std::fs::read(&path).unwrap();
         std::fs::write(&path, &bytes[..bytes.len() - 3]).unwrap();
         let file = LogFile::open(&path).unwrap();
-        assert_eq!((file.commands, file.end), (1, None));
+        assert_eq!((file.commands, file.end, file.has_past()), (1, None, false));
+    }
+
+    #[test]
+    fn a_log_that_ends_inside_its_snapshot_is_damaged() {
+        let dir = tempfile::tempdir().unwrap();
+        let bytes = std::fs::read(log(dir.path(), true)).unwrap();
+        let at = bytes.windows(10).position(|w| w == b"a snapshot").unwrap();
+        for cut in [at - 8, at - 3, at, at + 9] {
+            let path = dir.path().join(format!("cut{cut}"));
+            std::fs::write(&path, &bytes[..cut]).unwrap();
+            assert!(matches!(LogFile::open(&path), Err(LogError::Damaged { .. })), "{cut}");
+        }
+        let failing = |_: &mut dyn Write| Err(io::Error::other("no"));
+        let path = dir.path().join("failed");
+        assert!(LogWriter::create(&path, &header(), Some(&failing)).is_err());
+        assert!(matches!(LogFile::open(&path), Err(LogError::Damaged { .. })));
     }
 
     proptest! {

@@ -304,6 +304,14 @@ impl WorkloadSpec {
         }
     }
 
+    /// The log, if the workload is one.
+    pub fn log(&self) -> Option<&LogFile> {
+        match self {
+            WorkloadSpec::Log(log) => Some(log),
+            WorkloadSpec::Jobs { .. } | WorkloadSpec::Trace(_) => None,
+        }
+    }
+
     /// Open the workload on a drive: jobs on its `capacity`, a trace on its first `filled` bytes.
     ///
     /// # Errors
@@ -321,7 +329,8 @@ impl WorkloadSpec {
                 if needed > capacity {
                     return Err(WorkloadError::LogCapacity { path: log.name(), needed, capacity });
                 }
-                let (commands, filled, writes) = (log.commands, log.header.aged, log.writes());
+                let filled = if log.has_past() { log.header.held } else { log.header.aged };
+                let (commands, writes) = (log.commands, log.writes());
                 let from = log.measured_from();
                 Ok(Workload::Log(Box::new(OpenLog {
                     reader: log.commands()?,

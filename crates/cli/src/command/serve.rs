@@ -8,6 +8,7 @@ use self::monitor::Monitor;
 use crate::args::serve::ServeArgs;
 use crate::error::CliError;
 use crate::terminal::{Terminal, catch_interrupts, interrupted};
+use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tailcut_config::Resolved;
@@ -24,7 +25,7 @@ use tailcut_report::{faults, tables};
 use tailcut_sim::MODEL_VERSION;
 use tailcut_units::quantity::{human_bytes, human_time};
 use tailcut_units::{HostOp, Span};
-use tailcut_workload::log::{LogHeader, LogWriter};
+use tailcut_workload::log::{LogHeader, LogWriter, PutSnapshot};
 
 /// Cores from which one may be kept busy.
 const CORES_TO_SPIN: usize = 4;
@@ -40,11 +41,6 @@ pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
     let problem = |p| CliError::Input(format!("scheme `{}`: {p}", args.scheme));
     let bytes = <Drive>::host_bytes_of(config, args.seed).map_err(problem)?;
     let found = args.store.as_deref().map(folder::header).transpose()?.flatten();
-    if found.is_some() && args.log.is_some() {
-        return Err(CliError::Input(
-            "--log: the drive of this store has a past, and a log begins with a new drive: give --log when the store is made".into(),
-        ));
-    }
     // An address that cannot be used is reported before the drive is aged.
     let (folders, sockets): (Vec<&Address>, Vec<&Address>) =
         args.listen.iter().partition(|address| matches!(address, Address::Fuse(_)));
@@ -62,9 +58,13 @@ pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
         FtlKind::Pblk => SECTOR,
     };
     let filled = if args.aged { (bytes as f64 * config.age.fill) as u64 / unit * unit } else { 0 };
-    let log =
-        args.log.as_deref().map(|path| begin_log(path, args, &resolved, (bytes, filled))).transpose()?;
+    let begin = |past: Option<&Stored>| {
+        args.log.as_deref().map(|path| begin_log(path, args, &resolved, (bytes, filled), past)).transpose()
+    };
+    // The log of a new drive is begun before the drive is aged, so that a file that cannot be made is reported at once.
+    let log = if found.is_none() { begin(None)? } else { None };
     let (drive, keeper) = drive(args, &resolved, filled, found.as_ref(), terminal)?;
+    let log = if found.is_some() { begin(Some(&drive))? } else { log };
     for warning in drive.warnings() {
         terminal.warn(warning);
     }
@@ -204,6 +204,7 @@ fn begin_log(
     args: &ServeArgs,
     resolved: &Resolved,
     (capacity, aged): (u64, u64),
+    past: Option<&Stored>,
 ) -> Result<LogWriter, CliError> {
     let header = LogHeader {
         tailcut: env!("CARGO_PKG_VERSION").to_string(),
@@ -213,9 +214,16 @@ fn begin_log(
         seed: args.seed,
         capacity,
         aged,
+        begun: past.map_or(0, |drive| drive.now().0),
+        held: past.map_or(0, |drive| drive.held_bytes()),
         config: resolved.toml.clone(),
     };
-    LogWriter::create(path, &header).map_err(|e| CliError::Input(format!("--log: {e}")))
+    let put = |drive: &Stored, to: &mut dyn Write| {
+        drive.snapshot(&resolved.config, args.seed, to).map_err(std::io::Error::other)
+    };
+    let put = past.map(|drive| move |to: &mut dyn Write| put(drive, to));
+    let put = put.as_ref().map(|put| put as PutSnapshot<'_>);
+    LogWriter::create(path, &header, put).map_err(|e| CliError::Input(format!("--log: {e}")))
 }
 
 fn end_log(

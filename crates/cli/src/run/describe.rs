@@ -66,6 +66,7 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
     let reads_only =
         experiment.workload.trace().and_then(|t| t.info.as_ref()).is_some_and(|i| i.writes + i.trims == 0);
     let why = match (plan.past_by_default, plan.past) {
+        (false, _) if experiment.workload.log().is_some() => "of the log",
         (false, _) => "as asked",
         (true, PastKind::Steady | PastKind::Scattered) if reads_only => {
             "by default for a trace, although this one only reads"
@@ -88,6 +89,7 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
                 "scattered: {filled} filled, {free} of the blocks of every plane free, stale pages at random in the others"
             )
         }
+        PastKind::Served => "served: the drive as it was when the log began".to_string(),
     };
     let _ = writeln!(out, "precondition  {what} ({why})");
     wrapped(&out, LABEL)

@@ -4,6 +4,7 @@ use crate::args::RunArgs;
 use crate::error::CliError;
 use tailcut_report::summary::Summary;
 use tailcut_sim::{MODEL_VERSION, PastKind};
+use tailcut_units::quantity::human_bytes;
 use tailcut_workload::log::{LogError, LogFile};
 use tempfile::TempDir;
 
@@ -33,8 +34,30 @@ impl Replay {
         args.served = Some(log.header.device.clone());
         args.workload = vec![path.display().to_string()];
         args.seed = log.header.seed;
-        args.precondition = Some(if log.header.aged > 0 { PastKind::Steady } else { PastKind::None });
-        Ok(Some(Replay { args, log, _folder: folder }))
+        let mut replay = Replay { args, log, _folder: folder };
+        replay.args.precondition = Some(replay.past());
+        Ok(Some(replay))
+    }
+
+    /// The past of the drives. The state of a served drive is of its own configuration alone; a changed drive gets as
+    /// many data, and is overwritten until it is steady.
+    fn past(&self) -> PastKind {
+        let header = &self.log.header;
+        match (self.log.has_past(), header.held.max(header.aged)) {
+            (true, _) if self.is_same() => PastKind::Served,
+            (_, 0) => PastKind::None,
+            _ => PastKind::Steady,
+        }
+    }
+
+    /// A warning if the run begins with another past than the served drive.
+    pub fn past_differs(&self) -> Option<String> {
+        (self.log.has_past() && !self.is_same()).then(|| {
+            format!(
+                "the log begins on a drive with a past, whose state is of that configuration alone: here, {} are                  filled and overwritten until the drive is steady",
+                human_bytes(self.log.header.held)
+            )
+        })
     }
 
     /// Whether the log is replayed on the drive that was served, as that was.

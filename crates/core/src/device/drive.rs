@@ -53,7 +53,7 @@ pub struct Device<O: Observer = (), M: Medium = NoData> {
     pub(super) shape: Shape,
     pub(super) fixed: Fixed,
     pub(super) medium: M,
-    pub(super) map: Map,
+    pub(crate) map: Map,
     pub(super) flash: Flash<O>,
     pub(super) state: State,
 }

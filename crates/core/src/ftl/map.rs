@@ -396,6 +396,11 @@ impl Map {
         }
     }
 
+    /// How many of the first `units` logical units hold data.
+    pub fn held(&self, units: u32) -> u32 {
+        Lpn(0).run(units).filter(|&lpn| self.lookup(lpn) != Place::Unmapped).count() as u32
+    }
+
     /// Whether all entries of a restored map point inside the drive. The drive is idle, so no entry
     /// names a buffer slot.
     pub fn is_sane(&self, host_units: u32, slots: u32) -> bool {

@@ -46,7 +46,7 @@ pub(super) const TIMER_RARE: usize = 5;
 /// A drive under pblk and its state. See the module's documentation.
 pub struct Pblk<O: Observer = (), M: Medium = NoData> {
     pub(super) shape: Shape,
-    pub(super) map: Map,
+    pub(crate) map: Map,
     pub(super) flash: Flash<O>,
     pub(super) state: State,
     pub(crate) medium: M,

@@ -1,6 +1,6 @@
 //! The files of a store, as a flash.
 
-use super::layout::Layout;
+use super::layout::{self, HEAD, Layout};
 use super::record::{RECORD, Record, State};
 use super::turn::{self, Note, Turn};
 use std::cell::RefCell;
@@ -308,6 +308,22 @@ impl FileStore {
         }
     }
 
+    /// The record of a part of memory, which begins at `at` of its file.
+    fn kept_in_file(&self, part: Part, index: u32, at: u64) -> io::Result<Option<Vec<u8>>> {
+        let mut bytes = vec![0; HEAD];
+        read_sparse(&self.files.memory, &mut bytes, at)?;
+        let head = bytes.first_chunk().expect("the bytes of a head");
+        if *head == [0; HEAD] {
+            return Ok(None);
+        }
+        let len = layout::record_bytes(head);
+        // The length is trusted only if the part can have it.
+        self.layout.place(part, index, len).ok_or_else(|| damaged("its length"))?;
+        bytes.resize(HEAD + len, 0);
+        read_sparse(&self.files.memory, &mut bytes[HEAD..], at + HEAD as u64)?;
+        layout::decode(&bytes).map(|record| Some(record.to_vec())).ok_or_else(|| damaged("its checksum"))
+    }
+
     fn change(&mut self, ppa: Ppa, unit: Option<Unit>) {
         self.turn.units.insert(ppa, unit);
         if self.mode == Mode::New
@@ -385,9 +401,7 @@ impl Store for FileStore {
         let Some(at) = self.layout.place(part, index, record.len()) else {
             return self.fail(format!("{part:?} {index} has {} bytes, more than it can have", record.len()));
         };
-        let mut bytes = (record.len() as u32).to_le_bytes().to_vec();
-        bytes.extend(record);
-        self.turn.memory.insert(at, bytes);
+        self.turn.memory.insert(at, layout::encode(record));
     }
 
     fn kept(&self, part: Part, index: u32) -> Option<Vec<u8>> {
@@ -396,16 +410,15 @@ impl Store for FileStore {
         }
         let at = self.layout.place(part, index, 0)?;
         if let Some(bytes) = self.turn.memory.get(&at) {
-            return Some(bytes[4..].to_vec());
+            return layout::decode(bytes).map(<[u8]>::to_vec);
         }
-        let mut len = [0; 4];
-        read_sparse(&self.files.memory, &mut len, at).ok()?;
-        let len = u32::from_le_bytes(len) as usize;
-        // No part is that long: the file is damaged, and the part is as if it had never been kept.
-        self.layout.place(part, index, len)?;
-        let mut record = vec![0; len];
-        read_sparse(&self.files.memory, &mut record, at + 4).ok()?;
-        (len > 0).then_some(record)
+        match self.kept_in_file(part, index, at) {
+            Ok(record) => record,
+            Err(e) => {
+                self.fail(format!("memory: {part:?} {index}: {e}"));
+                None
+            }
+        }
     }
 }
 

@@ -27,7 +27,7 @@ use tailcut_core::snapshot::SnapshotError;
 use tailcut_units::{Command, HostOp, SimTime};
 
 /// The format's version: a store of another version is refused.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const HEADER: &str = "store.json";
 const LOCK: &str = "lock";
 const RECORD: usize = 32;
@@ -248,6 +248,12 @@ pub fn create<E: From<StoreError>>(
 pub fn open(folder: &Path, config: &DeviceConfig, seed: u64) -> Result<Opened, StoreError> {
     let lock = lock(folder)?;
     let (mut drive, note) = restored(folder, config, seed, false)?;
+    // A damaged part of the controller's memory would become wrong data: nothing is served from it.
+    if let Kept::Files(files) = drive.medium().store()
+        && let Some(failure) = files.failure()
+    {
+        return Err(refused(folder, failure));
+    }
     let mut keeper = Keeper::new(folder, lock, config, seed, note.generation + 1)?;
     end_what_is_under_way(&mut drive);
     drive.medium_mut().forget_faults();

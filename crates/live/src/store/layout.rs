@@ -1,11 +1,14 @@
 //! Where the parts of the controller's memory are in their file.
 //!
 //! Each part has a place of its own, of the size that it can have at most, so that nothing moves; the file is sparse. A
-//! part is its length (u32) and its record. The counter comes first, then the slots, the data of writes under way, and the
-//! accumulators.
+//! part is XXH3-64 of what follows (u64), its length (u32) and its record; twelve zeros are no part. The
+//! counter comes first, then the slots, the data of writes under way, and the accumulators.
 
 use tailcut_core::medium::{Part, Size};
+use xxhash_rust::xxh3::xxh3_64;
 
+/// Bytes of a part before its record.
+pub const HEAD: usize = 12;
 /// Places begin at multiples of this.
 const PAGE: u64 = 4096;
 /// The most accumulators.
@@ -28,7 +31,7 @@ struct Region {
 
 impl Region {
     fn after(start: u64, count: u64, longest: u64) -> Option<(Region, u64)> {
-        let pitch = (longest + 4).checked_next_multiple_of(PAGE)?;
+        let pitch = (longest + HEAD as u64).checked_next_multiple_of(PAGE)?;
         let end = start.checked_add(pitch.checked_mul(count)?)?;
         Some((Region { start, count, pitch }, end))
     }
@@ -54,7 +57,28 @@ impl Layout {
             Part::Request => self.requests,
             Part::Accumulator => self.accumulators,
         };
-        let fits = u64::from(index) < region.count && bytes as u64 + 4 <= region.pitch;
+        let fits = u64::from(index) < region.count && (bytes + HEAD) as u64 <= region.pitch;
         fits.then(|| region.start + u64::from(index) * region.pitch)
     }
+}
+
+/// A part as it is in the file.
+pub fn encode(record: &[u8]) -> Vec<u8> {
+    let mut out = vec![0; 8];
+    out.extend((record.len() as u32).to_le_bytes());
+    out.extend(record);
+    let sum = xxh3_64(&out[8..]);
+    out[..8].copy_from_slice(&sum.to_le_bytes());
+    out
+}
+
+/// The length of a part's record, by its head.
+pub fn record_bytes(head: &[u8; HEAD]) -> usize {
+    u32::from_le_bytes([head[8], head[9], head[10], head[11]]) as usize
+}
+
+/// The record of a part; `None` if it is damaged.
+pub fn decode(part: &[u8]) -> Option<&[u8]> {
+    let (sum, summed) = part.split_first_chunk::<8>()?;
+    (xxh3_64(summed).to_le_bytes() == *sum).then(|| part.get(HEAD..))?
 }

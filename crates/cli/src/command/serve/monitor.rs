@@ -25,6 +25,8 @@ pub struct Monitor(Arc<Mutex<Measures>>);
 pub struct Measures {
     recorder: Recorder,
     digest: Digest,
+    /// The number of the first command: the drive of a store has had others before.
+    first: Option<u64>,
     usage_from: Usage,
     /// Only requests that came from then on are measured.
     from: SimTime,
@@ -45,8 +47,9 @@ impl Monitor {
         let measures = Measures {
             recorder,
             digest: Digest::new(),
+            first: None,
             usage_from,
-            from: SimTime::ZERO,
+            from: drive.now(),
             done: Vec::new(),
             log,
             log_failed: None,
@@ -64,12 +67,13 @@ impl Monitor {
         let mut m = self.measures();
         match event {
             Event::Completed(c) => {
-                m.digest.push(c.index, c.completed.0, c.status);
+                let index = c.index - m.first.unwrap_or_default();
+                m.digest.push(index, c.completed.0, c.status);
                 if c.arrived < m.from {
                     return;
                 }
                 m.recorder.record(&Sample {
-                    index: c.index,
+                    index,
                     job: 0,
                     op: c.command.op,
                     offset: c.command.offset,
@@ -86,7 +90,8 @@ impl Monitor {
                     (m.log, m.log_failed) = (None, Some(e));
                 }
             }
-            Event::Submitted { at, wanted, command } => {
+            Event::Submitted { index, at, wanted, command } => {
+                m.first.get_or_insert(*index);
                 if let Some(Err(e)) = m.log.as_mut().map(|log| log.command(*at, *wanted, command)) {
                     // The drive is still served; the error is reported at the end.
                     (m.log, m.log_failed) = (None, Some(e));
