@@ -110,6 +110,15 @@ fn a_running_server_is_asked_and_stopped() {
     let metrics = body(ask(&address, "GET", "/metrics"));
     assert!(metrics.contains("tailcut_requests_total{op=\"read\"}"), "{metrics}");
     assert!(metrics.contains("{op=\"read\",quantile=\"0.999\"}"), "{metrics}");
+    assert!(metrics.contains("tailcut_blame_seconds{op=\"read\",above=\"0\",cause=\""), "{metrics}");
+    let lateness = |text: &str| {
+        let line = metrics.lines().find(|l| l.contains(&format!("tailcut_lateness_seconds{text}")));
+        line.unwrap_or_else(|| panic!("no {text}: {metrics}")).rsplit_once(' ').unwrap().1.to_string()
+    };
+    assert_eq!(lateness("_bucket{le=\"+Inf\"}"), lateness("_count"));
+    assert!(lateness("_bucket{le=\"0.5\"}").parse::<u64>().unwrap() > 0);
+    let steps = live["lateness_ns"]["histogram"].as_array().unwrap();
+    assert!(steps.is_sorted_by_key(|step| step["count"].as_u64()), "{live}");
     // Every line is a comment, or a name, perhaps labels, and a number.
     for line in metrics.lines().filter(|l| !l.starts_with('#')) {
         let (name, value) = line.rsplit_once(' ').unwrap();
@@ -127,6 +136,40 @@ fn a_running_server_is_asked_and_stopped() {
     assert!(ask(&address, "POST", "/stop").contains("stops"));
     let mut served = served;
     assert!(served.child.wait().unwrap().success());
+}
+
+/// Over TCP it is the same drive, and clients that never choose an export keep nobody out.
+#[test]
+fn a_drive_is_served_over_tcp_beside_silent_clients() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let address = format!("127.0.0.1:{port}");
+    let served = serve(&["tiny", "--listen", &format!("nbd://{address}"), "--store", "memory"]);
+    assert!(!Path::new("memory").exists());
+    let mut client = Client::connect_tcp(&address, true);
+    assert_eq!(client.ask(WRITE, 0, 5_000, 9_000, &[9; 9_000]).error, 0);
+    let mut other = Client::connect(&served.socket(), false);
+    assert!(other.ask(READ, 0, 5_000, 9_000, &[]).data == [9; 9_000]);
+    if let Ok(sh) = Command::new("nbdsh").arg("--version").output()
+        && sh.status.success()
+    {
+        let script = "assert h.pread(9000, 5000) == b'\\x09' * 9000; h.pwrite(b'sh', 0); h.flush()";
+        let args = ["-u", &format!("nbd://{address}"), "-c", script];
+        let ran = Command::new("nbdsh").args(args).output().unwrap();
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        assert_eq!(client.ask(READ, 0, 0, 2, &[]).data, b"sh");
+    } else {
+        println!("skipped: nbdsh is not installed");
+    }
+    // More silent clients than there are places; one that speaks waits for the first of them to lose its place.
+    let silent: Vec<_> = (0..300).map(|_| std::net::TcpStream::connect(&address).unwrap()).collect();
+    let begun = std::time::Instant::now();
+    let mut late = Client::connect_tcp(&address, true);
+    assert!(late.ask(READ, 0, 5_000, 9_000, &[]).data == [9; 9_000]);
+    assert!(begun.elapsed().as_secs() >= 5, "{:?}", begun.elapsed());
+    assert!(client.ask(READ, 0, 5_000, 9_000, &[]).data == [9; 9_000]);
+    drop(silent);
+    let said = served.stop();
+    assert!(said.contains("<= ") && said.contains('#'), "the histogram of lateness: {said}");
 }
 
 /// Stock clients, where they are installed.
@@ -222,6 +265,25 @@ fn the_drive_is_a_file() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     served.stop();
     assert!(!path.exists(), "the folder is unmounted");
+    // A hole longer than a request can be.
+    let served = serve(&["tiny", "--set", "geometry.blocks=4000", "--listen", &listen]);
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+    let end = file.metadata().unwrap().len();
+    assert!(end > 5 << 30, "{end}");
+    let written = [4096, 1 << 30, (5 << 30) - 4096];
+    written.iter().for_each(|&at| file.write_all_at(&[7; 4096], at).unwrap());
+    let punched = Command::new("fallocate").args(["--punch-hole", "--offset", "4096", "--length"]);
+    let punched = punched.arg(((5u64 << 30) - 4096).to_string()).arg(&path).status();
+    if punched.is_ok() {
+        assert!(punched.unwrap().success());
+        for at in written {
+            let mut back = [1; 4096];
+            file.read_exact_at(&mut back, at).unwrap();
+            assert!(back == [0; 4096], "{at}");
+        }
+    }
+    drop(file);
+    served.stop();
 }
 
 /// What a request takes on the machine is taken off the latencies of the host.

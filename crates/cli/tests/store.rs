@@ -265,6 +265,30 @@ fn a_drive_with_a_past_is_logged_and_replayed() {
     }
 }
 
+/// What is in the files is not in memory.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_store_may_be_larger_than_memory() {
+    const WRITTEN: u64 = 192 << 20;
+    const REQUEST: u64 = 256 << 10;
+    let folder = tempfile::tempdir().unwrap();
+    let server = serve_store(folder.path(), &["tiny", "--set", "geometry.blocks=400", "--speed", "1000"]);
+    let mut client = Client::connect(&server.socket(), true);
+    assert!(client.size > 2 * WRITTEN);
+    let content = |at: u64| -> Vec<u8> { (0..REQUEST).map(|i| ((at >> 12) + i * 7 + (i >> 9)) as u8).collect() };
+    for at in (0..WRITTEN).step_by(REQUEST as usize) {
+        assert_eq!(client.ask(WRITE, 0, at, REQUEST as u32, &content(at)).error, 0);
+    }
+    for at in (0..WRITTEN).step_by(REQUEST as usize * 16) {
+        assert!(client.ask(READ, 0, at, REQUEST as u32, &[]).data == content(at), "{at}");
+    }
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.child.id())).unwrap();
+    let most = status.lines().find_map(|l| l.strip_prefix("VmHWM:")).unwrap();
+    let most: u64 = most.trim().strip_suffix("kB").unwrap().trim().parse().unwrap();
+    assert!(most << 10 < WRITTEN / 2, "{most} KiB in memory");
+    server.stop();
+}
+
 /// A store is of one drive, and damage is found.
 #[test]
 fn another_drive_and_damage_are_refused() {

@@ -10,7 +10,8 @@ use fuser::{
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 /// The name of the file.
@@ -24,10 +25,12 @@ const SYNC: i32 = 0o10000;
 const KEEP_SIZE: i32 = 1;
 const PUNCH_HOLE: i32 = 2;
 const ZERO_RANGE: i32 = 16;
+/// A longer range is zeroed in parts of this length, so that the drive has room for other requests.
+const PART: u64 = 1 << 28;
 
 /// A folder with one file.
 struct OneFile {
-    port: Mutex<Port>,
+    port: Arc<Mutex<Port>>,
     bytes: u64,
     /// Whether a trim is enough to make a hole.
     has_holes: bool,
@@ -47,7 +50,8 @@ pub struct Mounted {
 /// The system refuses: there is no FUSE, or the folder cannot be mounted on.
 pub fn mount(folder: &Path, bytes: u64, has_holes: bool, port: Port) -> io::Result<Mounted> {
     let owner = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
-    let file = OneFile { port: Mutex::new(port), bytes, has_holes, owner, since: SystemTime::now() };
+    let port = Arc::new(Mutex::new(port));
+    let file = OneFile { port, bytes, has_holes, owner, since: SystemTime::now() };
     let mut config = Config::default();
     config.mount_options =
         vec![MountOption::FSName("tailcut".to_string()), MountOption::NoDev, MountOption::NoSuid];
@@ -91,8 +95,27 @@ impl OneFile {
         done: impl FnOnce(Result<Vec<u8>, Errno>) + Send + 'static,
     ) {
         let request = Request { cookie: 0, kind, offset, length, fua };
-        let port = self.port.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        port.ask(request, Box::new(done));
+        self.port.lock().unwrap_or_else(PoisonError::into_inner).ask(request, Box::new(done));
+    }
+
+    /// Zero a long range, a part after another, on a thread of its own.
+    fn zero_in_parts(&self, allocate: bool, (offset, length): (u64, u64), reply: ReplyEmpty) {
+        let port = Arc::clone(&self.port);
+        std::thread::spawn(move || {
+            let end = offset + length;
+            for at in (offset..end).step_by(PART as usize) {
+                let kind = RequestKind::WriteZeroes { allocate };
+                let length = PART.min(end - at) as u32;
+                let request = Request { cookie: 0, kind, offset: at, length, fua: false };
+                let (done, ended) = channel();
+                let done = Box::new(move |result: Result<Vec<u8>, Errno>| drop(done.send(result)));
+                port.lock().unwrap_or_else(PoisonError::into_inner).ask(request, done);
+                if let Err(error) = ended.recv().unwrap_or(Err(Errno::ShuttingDown)) {
+                    return reply.error(errno(error));
+                }
+            }
+            reply.ok();
+        });
     }
 }
 
@@ -230,20 +253,23 @@ impl Filesystem for OneFile {
         mode: i32,
         reply: ReplyEmpty,
     ) {
-        let kind = match mode & !KEEP_SIZE {
+        let allocate = match mode & !KEEP_SIZE {
             // All of the drive is allocated.
             0 if offset.saturating_add(length) <= self.bytes => return reply.ok(),
             0 => return reply.error(fuser::Errno::ENOSPC),
-            PUNCH_HOLE if self.has_holes => RequestKind::WriteZeroes { allocate: false },
-            ZERO_RANGE => RequestKind::WriteZeroes { allocate: true },
+            PUNCH_HOLE if self.has_holes => false,
+            ZERO_RANGE => true,
             _ => return reply.error(fuser::Errno::EOPNOTSUPP),
         };
         let length = length.min(self.bytes.saturating_sub(offset));
-        let Ok(length) = u32::try_from(length) else { return reply.error(fuser::Errno::EFBIG) };
         if length == 0 {
             return reply.ok();
         }
-        self.ask(kind, (offset, length), false, |done| match done {
+        if length > PART {
+            return self.zero_in_parts(allocate, (offset, length), reply);
+        }
+        let kind = RequestKind::WriteZeroes { allocate };
+        self.ask(kind, (offset, length as u32), false, |done| match done {
             Ok(_) => reply.ok(),
             Err(error) => reply.error(errno(error)),
         });

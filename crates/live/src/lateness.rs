@@ -33,6 +33,18 @@ impl Lateness {
         self.ns.value_at_percentile(percent)
     }
 
+    /// The bounds of the histogram in ns, and how many completions were late by at most each; those late by more
+    /// are only in [`Lateness::completions`].
+    pub fn histogram(&self) -> Vec<(u64, u64)> {
+        let decades = (3..9).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_u64.pow(power)));
+        decades.map(|bound| (bound, self.ns.count_between(0, bound))).collect()
+    }
+
+    /// The mean, ns.
+    pub fn mean(&self) -> f64 {
+        self.ns.mean()
+    }
+
     /// The largest, ns.
     pub fn max(&self) -> u64 {
         self.ns.max()

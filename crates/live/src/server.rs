@@ -12,7 +12,7 @@ use crate::port::{Done, Inbox, Port};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tailcut_core::intervention::Intervention;
 use tailcut_units::SimTime;
 
@@ -26,6 +26,8 @@ const DOZE: Duration = Duration::from_millis(50);
 const SPIN: Duration = Duration::from_micros(60);
 /// Numbers of requests of a port begin here, above those of all connections.
 const OF_PORT: u64 = 1 << 63;
+/// A client that has not chosen an export in this time gives its place to another one, if there is no other place.
+const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How long a server that stops waits for requests under way.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -60,6 +62,8 @@ struct Connection {
     session: Session,
     /// Unique among all connections, so that an answer never goes to a later client in the same place.
     number: u64,
+    /// When it was taken.
+    since: Instant,
     /// No more bytes will come.
     closed: bool,
 }
@@ -185,8 +189,8 @@ impl Server {
             each(self);
         }
         self.listeners.clear();
-        let end = std::time::Instant::now() + PATIENCE;
-        while self.engine.outstanding() > 0 && std::time::Instant::now() < end {
+        let end = Instant::now() + PATIENCE;
+        while self.engine.outstanding() > 0 && Instant::now() < end {
             self.step()?;
         }
         Ok(())
@@ -262,7 +266,7 @@ impl Server {
     fn wait(&mut self) -> io::Result<Ready> {
         let mut places = Vec::with_capacity(self.connections.len());
         // Where no further client has room, the thread does not wake for one.
-        let has_room = self.connections.iter().flatten().count() < MOST_CONNECTIONS;
+        let has_room = self.has_room_for_client();
         let listeners = if has_room { &self.listeners[..] } else { &[] };
         let mut fds: Vec<PollFd> = listeners.iter().map(|l| PollFd::new(l, PollFlags::IN)).collect();
         fds.extend(self.inbox.iter().map(|inbox| PollFd::new(inbox, PollFlags::IN)));
@@ -301,12 +305,23 @@ impl Server {
         })
     }
 
+    /// Whether a further client has a place. Of clients that have not chosen an export in time, the place is taken back.
+    fn has_room_for_client(&mut self) -> bool {
+        let is_full = |c: &[Option<Connection>]| c.iter().flatten().count() >= MOST_CONNECTIONS;
+        if is_full(&self.connections) {
+            let is_silent = |c: &Connection| c.session.is_in_handshake() && c.since.elapsed() > HANDSHAKE;
+            self.connections.iter_mut().for_each(|place| drop(place.take_if(|c| is_silent(c))));
+        }
+        !is_full(&self.connections)
+    }
+
     fn accept(&mut self) {
         for listener in &self.listeners {
             let Ok(stream) = listener.accept() else { continue };
             self.served.connections += 1;
             let session = Session::new(self.options.export.clone());
-            let new = Connection { stream, session, number: self.served.connections, closed: false };
+            let number = self.served.connections;
+            let new = Connection { stream, session, number, since: Instant::now(), closed: false };
             match self.connections.iter_mut().find(|c| c.is_none()) {
                 Some(place) => *place = Some(new),
                 None => self.connections.push(Some(new)),

@@ -1,6 +1,7 @@
 //! A client of the NBD protocol that is independent of the server's code.
 
 use std::io::{self, Read, Write};
+use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
@@ -19,9 +20,13 @@ pub const WRITE_ZEROES: u16 = 6;
 /// Describe a range.
 pub const BLOCK_STATUS: u16 = 7;
 
+/// A connected socket.
+trait Socket: Read + Write + Send {}
+impl<S: Read + Write + Send> Socket for S {}
+
 /// One connection.
 pub struct Client {
-    stream: UnixStream,
+    stream: Box<dyn Socket>,
     structured: bool,
     /// Bytes of the export.
     pub size: u64,
@@ -42,9 +47,17 @@ pub struct Answer {
 }
 
 impl Client {
-    /// Connect, and negotiate.
+    /// Connect to a Unix socket, and negotiate.
     pub fn connect(path: &Path, structured: bool) -> Client {
-        let mut stream = UnixStream::connect(path).expect("a server listens");
+        Client::over(Box::new(UnixStream::connect(path).expect("a server listens")), structured)
+    }
+
+    /// Connect by TCP, and negotiate.
+    pub fn connect_tcp(address: &str, structured: bool) -> Client {
+        Client::over(Box::new(TcpStream::connect(address).expect("a server listens")), structured)
+    }
+
+    fn over(mut stream: Box<dyn Socket>, structured: bool) -> Client {
         let mut greeting = [0; 18];
         stream.read_exact(&mut greeting).unwrap();
         assert_eq!(&greeting[..16], b"NBDMAGICIHAVEOPT");

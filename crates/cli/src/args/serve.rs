@@ -2,7 +2,7 @@
 
 use super::LayerArgs;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use tailcut_live::{Address, ControlAddress};
 use tailcut_units::Span;
@@ -28,7 +28,7 @@ pub struct ServeArgs {
     #[arg(long)]
     pub aged: bool,
     /// Keep the drive and its data in this folder, which is created if missing. A drive in the folder continues from
-    /// its last state, even if its server was killed. Without this option everything is in memory
+    /// its last state, even if its server was killed. Without this option, or with `memory`, everything is in memory
     #[arg(long, value_name = "FOLDER")]
     pub store: Option<PathBuf>,
     /// Speed of the model's time relative to the clock: with 0.1 every latency takes ten times as long
@@ -47,6 +47,13 @@ pub struct ServeArgs {
     /// Seed of every random stream
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+}
+
+impl ServeArgs {
+    /// The folder of the drive, if it is not in memory.
+    pub fn folder(&self) -> Option<&Path> {
+        self.store.as_deref().filter(|path| *path != Path::new("memory"))
+    }
 }
 
 /// The time that a request needs on this machine without a drive.

@@ -19,7 +19,7 @@ use tailcut_core::medium::Bytes;
 use tailcut_core::pblk::array::SECTOR;
 use tailcut_live::store::folder::{self, Stored};
 use tailcut_live::{Address, Control, Engine, Export, Listener, ServeOptions, Server};
-use tailcut_live::{Keeper, Kept, StoreHeader};
+use tailcut_live::{Keeper, Kept, Lateness, StoreHeader};
 use tailcut_report::text::grouped;
 use tailcut_report::{faults, tables};
 use tailcut_sim::MODEL_VERSION;
@@ -40,7 +40,7 @@ pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
     let config = &resolved.config;
     let problem = |p| CliError::Input(format!("scheme `{}`: {p}", args.scheme));
     let bytes = <Drive>::host_bytes_of(config, args.seed).map_err(problem)?;
-    let found = args.store.as_deref().map(folder::header).transpose()?.flatten();
+    let found = args.folder().map(folder::header).transpose()?.flatten();
     // An address that cannot be used is reported before the drive is aged.
     let (folders, sockets): (Vec<&Address>, Vec<&Address>) =
         args.listen.iter().partition(|address| matches!(address, Address::Fuse(_)));
@@ -131,7 +131,7 @@ fn drive(
         }
         Ok(drive)
     };
-    let Some(path) = &args.store else {
+    let Some(path) = args.folder() else {
         return Ok((make(Bytes::over(Kept::Memory(Box::default())))?, None));
     };
     let of = (args.device.as_str(), args.scheme.as_str(), seed);
@@ -272,6 +272,7 @@ fn served_text(server: &Server, monitor: &Monitor, args: &ServeArgs) -> String {
         at(99.9),
         human_time(Span(late.max()))
     );
+    text += &lateness_histogram(late);
     let schemes = monitor.summary(args, server).schemes;
     text += &lateness_spoils(server, &schemes[0]);
     for (at, what) in monitor.done() {
@@ -284,6 +285,30 @@ fn served_text(server: &Server, monitor: &Monitor, args: &ServeArgs) -> String {
         tables::blame(&schemes),
         faults::faults(&schemes)
     )
+}
+
+/// The columns of the longest bar of a histogram.
+const BAR: usize = 40;
+
+/// How many answers were late by how much.
+fn lateness_histogram(late: &Lateness) -> String {
+    let mut steps = late.histogram();
+    steps.push((u64::MAX, late.completions()));
+    let mut before = 0;
+    let counts: Vec<(u64, u64)> = steps
+        .into_iter()
+        .map(|(bound, all)| (bound, all - std::mem::replace(&mut before, all)))
+        .skip_while(|(_, count)| *count == 0)
+        .collect();
+    let last = counts.iter().rposition(|(_, count)| *count > 0).unwrap_or(0);
+    let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(1);
+    let mut text = String::new();
+    for (bound, count) in counts.iter().take(last + 1) {
+        let bound = if *bound == u64::MAX { "more".to_string() } else { format!("<= {}", human_time(Span(*bound))) };
+        let bar = "#".repeat((count * BAR as u64).div_ceil(most) as usize);
+        text += &format!("  {bound:>10}  {:>12}  {bar}\n", grouped(*count));
+    }
+    text
 }
 
 /// The share of a percentile from which on lateness spoils what a client has measured.

@@ -179,6 +179,11 @@ impl Session {
         matches!(self.phase, Phase::Ended)
     }
 
+    /// Whether the client has not chosen the export yet.
+    pub fn is_in_handshake(&self) -> bool {
+        matches!(self.phase, Phase::Handshake(_))
+    }
+
     /// Whether requests are under way.
     pub fn has_open_requests(&self) -> bool {
         self.open > 0

@@ -105,9 +105,18 @@ fn live_json(monitor: &Monitor, server: &Server) -> String {
         "seconds": server.seconds(),
         "speed": server.speed(),
         "done": monitor.done().iter().map(|(at, what)| serde_json::json!({ "at_ns": at.0, "done": what })).collect::<Vec<_>>(),
-        "lateness_ns": { "p50": at(50.0), "p99": at(99.0), "p99.9": at(99.9), "max": late.max() },
+        "lateness_ns": {
+            "p50": at(50.0), "p99": at(99.0), "p99.9": at(99.9), "max": late.max(),
+            "histogram": late.histogram().iter().map(|(le, count)| serde_json::json!({ "le": le, "count": count })).collect::<Vec<_>>(),
+        },
     })
     .to_string()
+}
+
+/// A percentile as a share, for a label.
+fn share(percent: f64) -> String {
+    let share = format!("{:.8}", percent / 100.0);
+    share.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
 /// The metrics, in the text format of Prometheus.
@@ -134,8 +143,7 @@ fn metrics(args: &ServeArgs, monitor: &Monitor, server: &Server) -> String {
     let mut latency = Vec::new();
     for (op, side) in ops().filter(|(_, side)| side.total_ios > 0) {
         for (percent, ns) in side.lat_ns.percentile.iter() {
-            let share = format!("{:.8}", percent.parse::<f64>().unwrap_or(0.0) / 100.0);
-            let share = share.trim_end_matches('0').trim_end_matches('.');
+            let share = share(percent.parse().unwrap_or(0.0));
             latency.push((format!("{{op=\"{op}\",quantile=\"{share}\"}}"), *ns as f64 / 1e9));
         }
     }
@@ -154,10 +162,27 @@ fn metrics(args: &ServeArgs, monitor: &Monitor, server: &Server) -> String {
     family("free_extents", "gauge", "Extents that are free.", plain(levels.free_extents as f64));
     family("buffer_fill", "gauge", "Filled share of the write buffer.", plain(levels.buffer_fill));
     family("outstanding", "gauge", "Requests under way.", plain(server.engine().outstanding() as f64));
+    let mut blame = Vec::new();
+    for (op, level) in ops().flat_map(|(op, side)| side.blame.iter().map(move |level| (op, level))) {
+        let above = share(level.above);
+        for (cause, ns) in level.causes.iter() {
+            let labels = format!("{{op=\"{op}\",above=\"{above}\",cause=\"{cause}\"}}");
+            blame.push((labels, ns / 1e9));
+        }
+    }
+    family(
+        "blame_seconds",
+        "gauge",
+        "Mean time by cause of the commands whose latency is above a quantile; 0 stands for all commands.",
+        blame,
+    );
     let late = server.lateness();
-    let quantiles = [(50.0, "0.5"), (99.0, "0.99"), (99.9, "0.999")];
-    let late = quantiles
-        .map(|(percent, q)| (format!("{{quantile=\"{q}\"}}"), late.percentile(percent) as f64 / 1e9));
-    family("lateness_seconds", "gauge", "How late answers were by the clock.", late.to_vec());
+    let bucket = |le: &str, count: u64| (format!("_bucket{{le=\"{le}\"}}"), count as f64);
+    let mut histogram: Vec<(String, f64)> =
+        late.histogram().iter().map(|(ns, count)| bucket(&(*ns as f64 / 1e9).to_string(), *count)).collect();
+    histogram.push(bucket("+Inf", late.completions()));
+    histogram.push(("_sum".to_string(), late.mean() * late.completions() as f64 / 1e9));
+    histogram.push(("_count".to_string(), late.completions() as f64));
+    family("lateness_seconds", "histogram", "How late answers were by the clock.", histogram);
     out
 }
