@@ -275,7 +275,8 @@ fn a_store_may_be_larger_than_memory() {
     let server = serve_store(folder.path(), &["tiny", "--set", "geometry.blocks=400", "--speed", "1000"]);
     let mut client = Client::connect(&server.socket(), true);
     assert!(client.size > 2 * WRITTEN);
-    let content = |at: u64| -> Vec<u8> { (0..REQUEST).map(|i| ((at >> 12) + i * 7 + (i >> 9)) as u8).collect() };
+    let content =
+        |at: u64| -> Vec<u8> { (0..REQUEST).map(|i| ((at >> 12) + i * 7 + (i >> 9)) as u8).collect() };
     for at in (0..WRITTEN).step_by(REQUEST as usize) {
         assert_eq!(client.ask(WRITE, 0, at, REQUEST as u32, &content(at)).error, 0);
     }

@@ -304,7 +304,8 @@ fn lateness_histogram(late: &Lateness) -> String {
     let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(1);
     let mut text = String::new();
     for (bound, count) in counts.iter().take(last + 1) {
-        let bound = if *bound == u64::MAX { "more".to_string() } else { format!("<= {}", human_time(Span(*bound))) };
+        let bound =
+            if *bound == u64::MAX { "more".to_string() } else { format!("<= {}", human_time(Span(*bound))) };
         let bar = "#".repeat((count * BAR as u64).div_ceil(most) as usize);
         text += &format!("  {bound:>10}  {:>12}  {bar}\n", grouped(*count));
     }
