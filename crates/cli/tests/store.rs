@@ -343,7 +343,7 @@ fn another_drive_and_damage_are_refused() {
     let file = store.join("memory");
     let bytes = std::fs::read(&file).unwrap();
     let parts = (4096..bytes.len()).step_by(4096).filter(|&at| bytes[at..at + 8] != [0; 8]);
-    let mut found = 0;
+    let mut harmful = None;
     for at in parts.take(40) {
         let mut bytes = bytes.clone();
         bytes[at + 40] ^= 4;
@@ -353,10 +353,17 @@ fn another_drive_and_damage_are_refused() {
             continue;
         }
         assert_eq!(ended.code, Some(1), "{at}: {} {}", ended.out, ended.err);
-        assert!(ended.out.contains("BROKEN") && ended.out.contains("memory: "), "{}", ended.out);
-        found += 1;
+        assert!(ended.err.contains("BROKEN: memory: "), "{}", ended.err);
+        harmful = Some(bytes);
     }
-    assert!(found > 0);
+    std::fs::write(&file, harmful.expect("a part that the last turn does not hold")).unwrap();
+    let serves = ["serve", "tiny", SMALL_BUFFER[0], SMALL_BUFFER[1], "--store", &path];
+    let refused = tailcut(
+        &[&serves[..], &["--listen", &format!("nbd+unix:{}", folder.path().join("other").display())]]
+            .concat(),
+    );
+    assert_eq!(refused.code, Some(1), "{}", refused.err);
+    assert!(refused.err.contains("BROKEN: memory: "), "{}", refused.err);
     std::fs::write(&file, &bytes).unwrap();
     assert_eq!(check(folder.path()).code, Some(0));
     // Files that are cut, or are no store.

@@ -126,6 +126,14 @@ pub enum StoreError {
         /// What is wrong.
         what: String,
     },
+    /// A part of the controller's memory is damaged.
+    #[error("{path}: BROKEN: {what}")]
+    Damaged {
+        /// The folder.
+        path: String,
+        /// Which part, and what is wrong.
+        what: String,
+    },
     /// The state of the controller cannot be read or written.
     #[error("{path}: {source}")]
     Controller {
@@ -248,12 +256,6 @@ pub fn create<E: From<StoreError>>(
 pub fn open(folder: &Path, config: &DeviceConfig, seed: u64) -> Result<Opened, StoreError> {
     let lock = lock(folder)?;
     let (mut drive, note) = restored(folder, config, seed, false)?;
-    // A damaged part of the controller's memory would become wrong data: nothing is served from it.
-    if let Kept::Files(files) = drive.medium().store()
-        && let Some(failure) = files.failure()
-    {
-        return Err(refused(folder, failure));
-    }
     let mut keeper = Keeper::new(folder, lock, config, seed, note.generation + 1)?;
     end_what_is_under_way(&mut drive);
     drive.medium_mut().forget_faults();
@@ -289,6 +291,12 @@ fn restored(
     let mut drive = saved.over(Silent);
     replay(&mut drive, &commands(folder, note.generation), &note)?;
     let drive = drive.over(Bytes::over(Kept::Files(Box::new(store))));
+    // A damaged part of the controller's memory would become wrong data: the drive does nothing with it.
+    if let Kept::Files(files) = drive.medium().store()
+        && let Some(what) = files.failure()
+    {
+        return Err(StoreError::Damaged { path: folder.display().to_string(), what });
+    }
     Ok((drive, note))
 }
 
