@@ -1,6 +1,7 @@
 """A served drive with a file system on it, and what it has measured."""
 
 import json
+import math
 import os
 import shutil
 import signal
@@ -8,6 +9,11 @@ import socket
 import subprocess
 import tempfile
 import time
+
+try:
+    from pyarrow import parquet
+except ImportError:
+    parquet = None
 
 # Of lateness and the drive's own latency: from this share on, what a program has measured is not the drive's.
 SPOILT = 0.1
@@ -89,8 +95,9 @@ class Limit:
 class Drive:
     """A server, a loop device and a mounted file system. Use it in a `with`."""
 
-    def __init__(self, tailcut, args, file_system_mib):
-        self.tailcut, self.args, self.mib = tailcut, args, file_system_mib
+    def __init__(self, tailcut, args, file_system_mib, each=False):
+        # `each`: the replay keeps every request.
+        self.tailcut, self.args, self.mib, self.each = tailcut, args, file_system_mib, each and parquet is not None
         self.dir = tempfile.mkdtemp(prefix="tailcut-apps-")
         self.loop = self.server = self.mounted = None
         self.log = f"{self.dir}/log"
@@ -150,8 +157,8 @@ class Drive:
         return text.decode()
 
     def measure(self):
-        """Measure from now on."""
-        self.ask("POST", "/measure")
+        """Measure from now on; returns the drive's time, ns."""
+        return json.loads(self.ask("POST", "/measure"))["at_ns"]
 
     def measured(self):
         """What the drive has measured since, and whether lateness spoils what its client has."""
@@ -190,12 +197,28 @@ class Drive:
 
     def replay(self):
         out = self.path("replayed")
+        each = ["--requests-parquet"] if self.each else []
         text = subprocess.run(
-            [self.tailcut, "run", "--replay", self.log, "--out", out, "--no-cache"],
+            [self.tailcut, "run", "--replay", self.log, "--out", out, "--no-cache", *each],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
         with open(f"{out}/summary.json") as file:
             scheme = json.load(file)["schemes"][0]
         return {"exact": "to the nanosecond" in text, "read": side(scheme["read"]), "write": side(scheme["write"]), "waf": scheme.get("waf")}
+
+    def short_reads(self, most, begun, ended):
+        """Count and percentiles of the replayed reads of at most `most` bytes that arrived in a time of the drive, ns; `None`
+        without PyArrow."""
+        if not parquet:
+            return None
+        path = self.path("replayed/requests.parquet")
+        of = [("op", "==", "read"), ("bytes", "<=", most), ("arrived_ns", ">=", begun), ("arrived_ns", "<", ended)]
+        latencies = sorted(parquet.read_table(path, columns=["latency_ns"], filters=of)["latency_ns"].to_pylist())
+        out = {"count": len(latencies)}
+        for name, key in KEYS.items():
+            # At least ten reads lie beyond.
+            if len(latencies) * (100 - float(key)) >= 1000:
+                out[name] = latencies[math.ceil(len(latencies) * float(key) / 100) - 1]
+        return out
 
     def figure(self, path):
         """The distribution of the replayed run, as a picture."""

@@ -6,6 +6,8 @@ import drive
 from drives import TOS
 
 KEY, VALUE = 20, 400
+# The longest read of a lookup, bytes: a block of 4 KiB that does not begin at a sector. Compaction reads more at once.
+LOOKUP = 8192
 # What the other thread writes at most, bytes a second: so all drives have the same work.
 WRITES = 10_000_000
 
@@ -40,13 +42,13 @@ def work(tailcut, size, results):
     threads = size.pick([4], [1, 4, 16, 32])
     schemes = size.pick(["rail"], ["pblk", "rail", "rail-hc"])
     for scheme in schemes:
-        with drive.Limit(2048) as limit, drive.Drive(tailcut, TOS.args(scheme), size.pick(512, 3072)) as d:
+        with drive.Limit(2048) as limit, drive.Drive(tailcut, TOS.args(scheme), size.pick(512, 3072), each=True) as d:
             load = db_bench(d.path("files"), limit, keys, "--benchmarks=fillrandom,waitforcompaction")
             rate = re.search(r"fillrandom\s*:.*?([\d.]+) MB/s", load)
-            last = None
+            measured = []
             for bench in size.pick(["readwhilewriting"], ["readwhilewriting", "readwhilemerging"]):
                 for count in threads:
-                    d.measure()
+                    begun = d.measure()
                     text = db_bench(
                         d.path("files"), limit, keys, f"--benchmarks={bench}", "--use_existing_db=true", f"--threads={count}",
                         f"--duration={seconds}", f"--benchmark_write_rate_limit={WRITES}")
@@ -55,5 +57,11 @@ def work(tailcut, size, results):
                         "keys": keys, "load_mb_s": float(rate.group(1)) if rate else None,
                         "program": read_histogram(text, bench), "drive": d.measured(),
                     }
+                    measured.append((last, begun))
                     results.add(last)
-            results.replayed(last, d.stop(), d)
+            measured.append((None, 1 << 62))
+            replay = d.stop()
+            for (result, begun), (_, ended) in zip(measured, measured[1:]):
+                result["lookups"] = d.short_reads(LOOKUP, begun, ended)
+                results.write(result)
+            results.replayed(last, replay, d)
