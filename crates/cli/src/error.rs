@@ -39,6 +39,14 @@ impl CliError {
         CliError::Failed("interrupted: the results are partial".into())
     }
 
+    /// The error, with another name for a file that the user does not know.
+    pub fn renamed(self, file: &str, name: &str) -> CliError {
+        match self {
+            CliError::Input(text) => CliError::Input(text.replace(file, name)),
+            other => other,
+        }
+    }
+
     /// 2 for a usage or input error, 1 for a failed run; 3 for a missed target, 4 for one that is undecided.
     pub fn exit_code(&self) -> ExitCode {
         match self {

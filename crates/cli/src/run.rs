@@ -49,7 +49,10 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
     let args = replay.as_ref().map_or(args, |replay| &replay.args);
     let terminal = Terminal::new(args.output.json);
     let layers = args.layers.on(&args.device);
-    let resolved = layers.resolve(&args.scheme)?;
+    let resolved = layers.resolve(&args.scheme).map_err(|e| match &replay {
+        Some(replay) => replay.renamed(e.into()),
+        None => e.into(),
+    })?;
     let mut lines = settings::of_schemes(&layers, &resolved)?;
     let workload = workload(&args.workload, &args.replay())?;
     let experiment = Experiment {

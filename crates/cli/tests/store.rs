@@ -366,6 +366,14 @@ fn another_drive_and_damage_are_refused() {
     assert!(refused.err.contains("BROKEN: memory: "), "{}", refused.err);
     std::fs::write(&file, &bytes).unwrap();
     assert_eq!(check(folder.path()).code, Some(0));
+    // A configuration that this program does not know is named by the store.
+    let header = std::fs::read_to_string(store.join("store.json")).unwrap();
+    std::fs::write(store.join("store.json"), header.replacen("[geometry]", "[geometri]", 1)).unwrap();
+    let ended = check(folder.path());
+    assert_eq!(ended.code, Some(2), "{}", ended.err);
+    assert!(ended.err.contains(&format!("the configuration of {path}")), "{}", ended.err);
+    assert!(ended.err.contains("geometri") && !ended.err.contains("stored.toml"), "{}", ended.err);
+    std::fs::write(store.join("store.json"), header).unwrap();
     // Files that are cut, or are no store.
     std::fs::write(store.join("turn.0"), b"x").unwrap();
     std::fs::write(store.join("turn.1"), b"").unwrap();

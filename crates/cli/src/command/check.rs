@@ -33,7 +33,9 @@ pub fn check(args: &CheckArgs) -> Result<(), CliError> {
     let device = folder.path().join("stored.toml");
     std::fs::write(&device, &header.config).map_err(failed)?;
     let none: [&str; 0] = [];
-    let resolved = resolve(&device.display().to_string(), &none, &none, &none)?;
+    let device = device.display().to_string();
+    let resolved = resolve(&device, &none, &none, &none)
+        .map_err(|e| CliError::from(e).renamed(&device, &format!("the configuration of {path}")))?;
     catch_interrupts();
     let mut said = Instant::now();
     let found = scan::check(&args.store, &header, &resolved.config, &mut |part| {

@@ -60,6 +60,11 @@ impl Replay {
         })
     }
 
+    /// An error of the configuration in the log, with the log's name.
+    pub fn renamed(&self, error: CliError) -> CliError {
+        error.renamed(&self.args.device, &format!("the configuration of {}", self.log.name()))
+    }
+
     /// Whether the log is replayed on the drive that was served, as that was.
     fn is_same(&self) -> bool {
         let layers = &self.args.layers;
