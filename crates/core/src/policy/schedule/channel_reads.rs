@@ -21,7 +21,7 @@
 
 use super::{PolicyContext, QueueView, Schedule, earliest};
 use serde::{Deserialize, Serialize};
-use tailcut_units::{ArrayAct, Occupant, Occupants};
+use tailcut_units::{Occupant, Occupants};
 
 /// How often a host program goes before a collection's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -80,16 +80,6 @@ impl Schedule for Policy {
             }
             (true, false) => moved,
             _ => earliest(view.waiting, view.arrived),
-        }
-    }
-    #[inline]
-    fn first_on_channel(&self, occupant: Occupant) -> bool {
-        occupant == Occupant::UserRead
-    }
-    fn interrupters(&self, holder: Occupant) -> Occupants {
-        match holder.act() {
-            ArrayAct::Read => Occupants::NONE,
-            ArrayAct::Program | ArrayAct::Erase => Occupant::UserRead.only(),
         }
     }
     fn reads_close_channel(&self) -> bool {

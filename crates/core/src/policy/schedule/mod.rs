@@ -8,7 +8,7 @@ pub mod read_priority;
 pub mod read_write_erase;
 
 use super::PolicyContext;
-use tailcut_units::{Occupant, Occupants};
+use tailcut_units::{ArrayAct, Occupant, Occupants};
 
 /// The queues of one die: a FIFO for each kind of work.
 #[derive(Clone, Copy, Debug)]
@@ -29,11 +29,18 @@ pub struct QueueView<'a> {
 pub trait Schedule {
     /// The queue whose head is served now.
     fn next(&mut self, view: &QueueView<'_>) -> Occupant;
-    /// Whether this kind of work goes first on the channel too.
-    fn first_on_channel(&self, occupant: Occupant) -> bool;
+    /// Whether this kind of work goes first on the channel too; host reads, unless a member says otherwise.
+    fn first_on_channel(&self, occupant: Occupant) -> bool {
+        occupant == Occupant::UserRead
+    }
     /// The kinds of work that may interrupt this kind, where `suspend_program` and
-    /// `suspend_erase` let it be interrupted.
-    fn interrupters(&self, holder: Occupant) -> Occupants;
+    /// `suspend_erase` let it be interrupted; host reads, unless a member says otherwise.
+    fn interrupters(&self, holder: Occupant) -> Occupants {
+        match holder.act() {
+            ArrayAct::Read => Occupants::NONE,
+            ArrayAct::Program | ArrayAct::Erase => Occupant::UserRead.only(),
+        }
+    }
     /// Whether no other work may begin on the dies of a channel while a host read waits for one of them. This never
     /// changes in a drive.
     fn reads_close_channel(&self) -> bool {

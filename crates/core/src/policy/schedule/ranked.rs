@@ -18,7 +18,7 @@
 
 use super::{PolicyContext, QueueView, Schedule};
 use serde::{Deserialize, Serialize};
-use tailcut_units::{ArrayAct, Occupant, Occupants};
+use tailcut_units::Occupant;
 
 /// No parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -65,15 +65,5 @@ impl Schedule for Policy {
             return parity;
         }
         first
-    }
-    #[inline]
-    fn first_on_channel(&self, occupant: Occupant) -> bool {
-        occupant == Occupant::UserRead
-    }
-    fn interrupters(&self, holder: Occupant) -> Occupants {
-        match holder.act() {
-            ArrayAct::Read => Occupants::NONE,
-            ArrayAct::Program | ArrayAct::Erase => Occupant::UserRead.only(),
-        }
     }
 }

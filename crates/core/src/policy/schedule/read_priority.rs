@@ -17,7 +17,7 @@
 //! **Checked by** `policy_laws`, golden timelines.
 
 use super::{QueueView, Schedule, earliest};
-use tailcut_units::{ArrayAct, Occupant, Occupants};
+use tailcut_units::{Occupant, Occupants};
 
 parameterless!();
 
@@ -30,15 +30,5 @@ impl Schedule for Policy {
         let collection = view.waiting & Occupants::COLLECTION;
         let waiting = if view.urgent && !collection.is_empty() { collection } else { view.waiting };
         earliest(waiting, view.arrived)
-    }
-    #[inline]
-    fn first_on_channel(&self, occupant: Occupant) -> bool {
-        occupant == Occupant::UserRead
-    }
-    fn interrupters(&self, holder: Occupant) -> Occupants {
-        match holder.act() {
-            ArrayAct::Read => Occupants::NONE,
-            ArrayAct::Program | ArrayAct::Erase => Occupant::UserRead.only(),
-        }
     }
 }

@@ -57,10 +57,6 @@ impl Schedule for Policy {
         let others = view.waiting & !Occupant::Erase.only();
         if others.is_empty() { Occupant::Erase } else { earliest(others, view.arrived) }
     }
-    #[inline]
-    fn first_on_channel(&self, occupant: Occupant) -> bool {
-        occupant == Occupant::UserRead
-    }
     fn interrupters(&self, holder: Occupant) -> Occupants {
         match holder.act() {
             ArrayAct::Read => Occupants::NONE,
