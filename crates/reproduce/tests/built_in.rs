@@ -39,6 +39,8 @@ fn every_file_of_the_folder_is_built_in_and_sound() {
     for (e, (id, _)) in list::all().expect("every file is an experiment").iter().zip(list::EXPERIMENTS) {
         assert_eq!(e.id, *id);
         assert!(e.time.quick.contains('s') && e.time.full.contains('s'), "{id} says how long it takes");
+        let paper = id.split('/').next().unwrap_or_default();
+        assert!(list::PAPERS.iter().any(|(known, _)| *known == paper), "{paper} has a name in PAPERS");
     }
 }
 
