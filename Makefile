@@ -52,9 +52,9 @@ bench: build
 counts:
 	CARGO="$(CARGO)" sh tests/counts update
 
-# The papers' figures at full size, into docs/reproduction.md, and the combinations of their
-# schemes, into docs/composed.md. Figures on real traces need TAILCUT_TRACES; without it they
-# state that the trace is missing.
+# The papers' figures at full size, into docs/reproduction.md and the folder docs/reproduction, and the
+# combinations of their schemes, into docs/composed.md and docs/composed. Figures on real traces need
+# TAILCUT_TRACES; without it they state that the trace is missing.
 reproduce: build
 	$(TARGET)/release/tailcut reproduce --report docs/reproduction.md
 	$(TARGET)/release/tailcut reproduce composed --report docs/composed.md

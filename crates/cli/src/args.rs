@@ -633,8 +633,8 @@ pub struct ReproduceArgs {
     /// The folder of real traces
     #[arg(long, value_name = "DIR", env = "TAILCUT_TRACES")]
     pub traces: Option<PathBuf>,
-    /// Write the sections of these experiments to this Markdown file, and their figures to the folder `figures` next to
-    /// it. Other sections of the file stay
+    /// Write a summary to this Markdown file, the page of each experiment to a folder of its name next to it, and the
+    /// figures to the folder `figures`. Pages of other experiments stay
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     /// Print the results as JSON on standard output, the tables on standard error

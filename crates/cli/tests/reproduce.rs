@@ -13,6 +13,7 @@ id = "test/small"
 title = "two checks"
 source = "nobody"
 shows = "That both verdicts are shown."
+misses = "Reads take longer."
 
 [time]
 quick = "1 s"
@@ -117,11 +118,13 @@ fn what_a_run_would_say_is_said() {
 }
 
 #[test]
-fn json_has_the_checks_and_the_report_keeps_other_sections() {
+fn json_has_the_checks_and_the_report_keeps_other_pages() {
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("report.md");
-    let other = "# Reproduction\n\n<!-- begin atc19/fig4 | values 3/0, calibrated 0/0, orders 1/0, structural 0/0, not comparable 0, full size only 0 -->\n## atc19/fig4: x\n\nkept\n<!-- end atc19/fig4 -->\n";
-    std::fs::write(&report, other).unwrap();
+    let other = "<!-- begin atc19/fig4 | values 3/0, calibrated 0/0, orders 1/0, structural 0/0, not comparable 0, full size only 0 -->\n# atc19/fig4: x\n\nkept\n<!-- end atc19/fig4 -->\n";
+    let kept = folder.path().join("report/atc19-fig4.md");
+    std::fs::create_dir(folder.path().join("report")).unwrap();
+    std::fs::write(&kept, other).unwrap();
     let out = run(folder.path(), &["--json", "--report", report.to_str().unwrap()]).ok();
     let json: Value = serde_json::from_str(&out).unwrap();
     let checks = json["experiments"][0]["checks"].as_array().unwrap();
@@ -131,17 +134,32 @@ fn json_has_the_checks_and_the_report_keeps_other_sections() {
     let run = &json["experiments"][0]["runs"][0];
     assert_eq!((run["name"].as_str(), run["schemes"][1]["name"].as_str()), (Some("mix"), Some("rps")));
     assert_eq!(run["schemes"][0]["read"]["total_ios"], 2000);
-    let text = std::fs::read_to_string(&report).unwrap();
-    let total =
-        "**5 published values that the model could miss: 4 in band, 1 out. 1 orders: 1 in band, 0 out.";
-    for needle in ["\nkept\n", "## test/small: two checks", "**out of band**", "to be missed", total] {
-        assert!(text.contains(needle), "`{needle}` is not in\n{text}");
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), other);
+    let summary = std::fs::read_to_string(&report).unwrap();
+    for needle in [
+        "**5 published values that the model could miss: 4 in band, 1 out. 1 orders: 1 in band, 0 out.",
+        "| [atc19/fig4](report/atc19-fig4.md): x | 3 of 3 | 1 of 1 |",
+        "| [test/small](report/test-small.md): two checks | **1 of 2** |",
+        "- [test/small](report/test-small.md), 1 of 2 checks: much too fast [rps] ",
+        " (± 10 %). Reads take longer.\n",
+        "src=\"figures/test.svg\"",
+    ] {
+        assert!(summary.contains(needle), "`{needle}` is not in\n{summary}");
     }
-    for theme in ["light", "dark"] {
-        let name = format!("test-small-1.{theme}.svg");
-        let svg = std::fs::read_to_string(folder.path().join("figures").join(&name)).expect(&name);
-        assert!(text.contains(&name) && svg.contains("much too fast [rps]"), "{svg}");
+    let page = std::fs::read_to_string(folder.path().join("report/test-small.md")).unwrap();
+    for needle in [
+        "# test/small: two checks",
+        "**out of band**",
+        "to be missed",
+        "Misses: Reads take longer.",
+        "(../report.md)",
+        "src=\"../figures/test-small-1.svg\"",
+    ] {
+        assert!(page.contains(needle), "`{needle}` is not in\n{page}");
     }
+    let svg = std::fs::read_to_string(folder.path().join("figures/test-small-1.svg")).unwrap();
+    assert!(svg.contains("much too fast [rps]") && svg.contains("prefers-color-scheme: dark"), "{svg}");
+    assert!(folder.path().join("figures/test.svg").exists());
 }
 
 #[test]
@@ -162,7 +180,13 @@ fn without_checks_it_is_a_comparison() {
     };
     go(format!("{head}{variants}{table}{columns}")).ok();
     let text = std::fs::read_to_string(&report).unwrap();
-    for needle in ["# Composed", "1 scheme under 1 workload |", "read.mean, mix", "| as it is |", "array "] {
+    for needle in
+        ["# Composed", "| [composed/small](composed/composed-small.md): ", "| 1 scheme under 1 workload |"]
+    {
+        assert!(text.contains(needle), "`{needle}` is not in\n{text}");
+    }
+    let text = std::fs::read_to_string(folder.path().join("composed/composed-small.md")).unwrap();
+    for needle in ["read.mean, mix", "| as it is |", "array "] {
         assert!(text.contains(needle), "`{needle}` is not in\n{text}");
     }
     assert!(!text.contains("| check |"), "{text}");
@@ -200,6 +224,11 @@ fn a_report_is_written_over_no_other_file() {
     std::fs::write(at("notes.md"), notes).unwrap();
     let marked = format!("{notes}<!-- begin atc19/fig4 | x -->\n<!-- end atc19/fig4 -->\n");
     std::fs::write(at("marked.md"), &marked).unwrap();
+    std::fs::create_dir(at("mine")).unwrap();
+    std::fs::write(at("mine/test-small.md"), notes).unwrap();
+    report(&at("mine.md")).refused(&["test-small.md", "no report", "--report"]);
+    assert_eq!(std::fs::read_to_string(at("mine/test-small.md")).unwrap(), notes);
+    report(&at("new.txt")).refused(&["new.txt", "does not end in .md", "--report"]);
     for (name, text) in [("notes.md", notes), ("marked.md", marked.as_str()), ("small.toml", SMALL)] {
         report(&at(name)).refused(&[name, "no report", "--report"]);
         assert_eq!(std::fs::read_to_string(at(name)).unwrap(), text);
@@ -212,7 +241,7 @@ fn a_report_is_written_over_no_other_file() {
     // A new file, then the file that it wrote.
     report(&at("new.md")).ok();
     let first = std::fs::read_to_string(at("new.md")).unwrap();
-    assert!(first.starts_with("# Reproduction") && first.contains("test/small"), "{first}");
+    assert!(first.contains("# Reproduction\n") && first.contains("test/small"), "{first}");
     // It is about the user's file, and not about the documents of the repository.
     assert!(
         !first.contains("docs/") && !first.contains("experiments/") && first.contains("four kinds"),

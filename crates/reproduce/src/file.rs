@@ -5,6 +5,7 @@
 //! title = "…"            # one line
 //! source = "…"           # paper, table or figure
 //! shows = "…"            # what the figure shows
+//! misses = "…"           # why values are out of band, in one or two sentences
 //!
 //! [time]                 # stated running times on two cores
 //! quick = "5 s"
@@ -51,6 +52,8 @@ pub struct Experiment {
     pub source: String,
     /// What it shows.
     pub shows: String,
+    /// Why values are out of band, in one or two sentences; needed if any is.
+    pub misses: Option<String>,
     /// Explanation of the results, in Markdown.
     pub discussion: Option<String>,
     /// Stated running times.

@@ -8,8 +8,8 @@
 //! Reading order: [`file`] is the format; [`sweep`] repeats runs along axes; [`list`] has the
 //! built-in experiments; [`execute`] runs them; [`search`] finds the ratings of the ACT tool;
 //! [`check`] judges, if needed at a value of an axis that [`find`] finds; [`tally`] counts;
-//! [`text`], [`markdown`] and [`picture`] show the result, where [`fold`] shortens it; [`version`] determines which results
-//! a new version of the model leaves valid.
+//! [`text`], [`markdown`] and [`picture`] show the result, where [`fold`] shortens it; [`summary`] sums up all results;
+//! [`version`] determines which results a new version of the model leaves valid.
 
 pub mod alone;
 pub mod answers;
@@ -25,6 +25,7 @@ pub mod measure;
 pub mod picture;
 pub mod scale;
 pub mod search;
+pub mod summary;
 pub mod sweep;
 pub mod table;
 pub mod tally;

@@ -72,6 +72,19 @@ pub const EXPERIMENTS: &[(&str, &str)] = experiments!(
     "composed/five-ways",
 );
 
+/// The papers in the ids of the built-in experiments, and what they are about.
+pub const PAPERS: &[(&str, &str)] = &[
+    ("atc19", "Kim et al., USENIX ATC 2019, suspension of erases"),
+    ("jsa14", "Wu and He, FAST 2012 and JSA 2014, suspension of programs and erases"),
+    ("fast17", "Yan et al., USENIX FAST 2017, ttFlash"),
+    ("asplos24", "Cho et al., ASPLOS 2024, AERO"),
+    ("asplos21", "Park et al., ASPLOS 2021, read retries"),
+    ("hpca24", "Chun et al., HPCA 2024, RiF"),
+    ("tos22", "Litz et al., ACM TOS 2022, RAIL"),
+    ("datasheets", "drives by their data sheets"),
+    ("composed", "schemes of several papers"),
+];
+
 /// The message of the reader of files in words that are not those of a programming language.
 fn plain(message: &str) -> String {
     let whole = ["u8", "u16", "u32", "u64", "usize", "i64"]

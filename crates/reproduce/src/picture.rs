@@ -1,7 +1,7 @@
 //! Pictures of tables and checks: latency percentiles by scheme, a measure over the axis of a
 //! sweep or over time, and measured values relative to published ones.
 //!
-//! A [`Chart`] describes what is drawn; `draw` turns it into an SVG for light and dark pages.
+//! A [`Chart`] describes what is drawn; `draw` turns it into an SVG that adapts to light and dark pages.
 //! The same numbers give the same bytes.
 
 mod draw;
@@ -15,8 +15,6 @@ use crate::table::{Column, Of};
 use crate::unit::Kind;
 use tailcut_report::text::duration;
 use tailcut_stats::percentile::LEVELS;
-
-pub use draw::Theme;
 
 /// The largest number of lines that can be distinguished.
 const LINES: usize = 10;
@@ -52,8 +50,8 @@ struct Axis {
 
 impl Chart {
     /// The chart as an SVG file.
-    pub fn svg(&self, title: &str, theme: Theme) -> String {
-        draw::svg(self, title, theme)
+    pub fn svg(&self, title: &str) -> String {
+        draw::svg(self, title)
     }
 }
 
@@ -277,16 +275,7 @@ pub fn checks(e: &Experiment, results: &Results) -> Option<Chart> {
     if judged.len() < 2 {
         return None;
     }
-    // The axis spans at least a half to twice, and at most a tenth to ten times.
-    let finite = |v: f64| if v > 0.0 && v.is_finite() { v.log10().abs() } else { 0.0 };
-    let reach = judged.iter().map(|(_, _, r, [a, b])| finite(*r).max(finite(*a)).max(finite(*b)));
-    let reach = (reach.fold(0.0, f64::max) * 1.1).clamp(0.32, 1.05);
-    let at = |ratio: f64| if ratio > 0.0 { ratio.log10().clamp(-reach, reach) } else { -reach };
-    let ticks = [0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0].into_iter();
-    let ticks = ticks.filter(|t: &f64| t.log10().abs() <= reach && (reach < 0.5 || ![0.8, 1.25].contains(t)));
-    let label = "measured / published (or limit); values beyond the scale are at its edge".to_string();
-    let x =
-        Axis { label, from: -reach, to: reach, ticks: ticks.map(|t| (t.log10(), format!("{t}x"))).collect() };
+    let (x, at) = by_ratio(judged.iter().flat_map(|(_, _, ratio, [a, b])| [*ratio, *a, *b]));
     let row = |i: usize| -(i as f64);
     let bands = judged.iter().enumerate().map(|(i, (_, _, _, [a, b]))| ([at(*a), at(*b)], row(i)));
     let bands = bands.collect();
@@ -294,14 +283,57 @@ pub fn checks(e: &Experiment, results: &Results) -> Option<Chart> {
         let all = judged.iter().enumerate().filter(|(_, (_, held, ..))| *held == wanted);
         all.map(|(i, (_, _, ratio, _))| (at(*ratio), row(i))).collect()
     };
-    let series = [("in band", true), ("out of band", false)].map(|(name, held)| Series {
-        name: name.to_string(),
-        points: points(held),
-        line: false,
-    });
+    let series = verdicts(points);
     let notes = judged.iter().enumerate().map(|(i, (o, ..))| (row(i), o.measured.clone())).collect();
     let names = judged.iter().map(|(o, ..)| format!("{} [{}]", o.label, o.scheme));
-    Some(rows(x, names, bands, series.to_vec(), notes))
+    Some(rows(x, names, bands, series, notes))
+}
+
+/// An axis of ratios, from at least a half to twice up to at most a tenth to ten times, and the position of a ratio on
+/// it.
+fn by_ratio(ratios: impl Iterator<Item = f64>) -> (Axis, impl Fn(f64) -> f64) {
+    let reach = ratios.filter(|r| *r > 0.0 && r.is_finite()).map(|r| r.log10().abs()).fold(0.0, f64::max);
+    let reach = (reach * 1.1).clamp(0.32, 1.05);
+    let ticks = [0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0].into_iter();
+    let ticks = ticks.filter(|t: &f64| t.log10().abs() <= reach && (reach < 0.5 || ![0.8, 1.25].contains(t)));
+    let label = "measured / published (or limit); values beyond the scale are at its edge".to_string();
+    let ticks = ticks.map(|t| (t.log10(), format!("{t}x"))).collect();
+    let at = move |ratio: f64| if ratio > 0.0 { ratio.log10().clamp(-reach, reach) } else { -reach };
+    (Axis { label, from: -reach, to: reach, ticks }, at)
+}
+
+/// The two series of a chart of verdicts.
+fn verdicts(points: impl Fn(bool) -> Vec<(f64, f64)>) -> Vec<Series> {
+    let series = [("in band", true), ("out of band", false)];
+    series.map(|(name, held)| Series { name: name.to_string(), points: points(held), line: false }).to_vec()
+}
+
+/// A check in the chart of a paper.
+pub(crate) struct Placed {
+    /// The measured value relative to the published one or to the limit, if there is such a ratio.
+    pub ratio: Option<f64>,
+    /// Whether it is in band.
+    pub held: bool,
+}
+
+/// The measured values of a paper relative to the published ones or to the limits: one row for each experiment.
+pub(crate) fn of_paper(experiments: &[(&str, Vec<Placed>)]) -> Option<Chart> {
+    let all = || experiments.iter().flat_map(|(_, checks)| checks);
+    let (x, at) = by_ratio(all().filter_map(|check| check.ratio));
+    let row = |i: usize| -(i as f64);
+    let points = |wanted: bool| {
+        let rows = experiments.iter().enumerate();
+        let points = rows.flat_map(|(i, (_, checks))| checks.iter().map(move |check| (i, check)));
+        let points = points.filter(|(_, check)| check.held == wanted);
+        points.filter_map(|(i, check)| Some((at(check.ratio?), row(i)))).collect()
+    };
+    let counts = experiments.iter().enumerate().map(|(i, (_, checks))| {
+        let held = checks.iter().filter(|check| check.held).count();
+        (row(i), format!("{held} of {} in band", checks.len()))
+    });
+    let names = experiments.iter().map(|(id, _)| id.to_string());
+    let some = all().any(|check| check.ratio.is_some());
+    some.then(|| rows(x, names, Vec::new(), verdicts(points), counts.collect()))
 }
 
 /// A value relative to the published one or to the limit, and the band relative to the same.

@@ -39,6 +39,8 @@ fn every_file_of_the_folder_is_built_in_and_sound() {
     for (e, (id, _)) in list::all().expect("every file is an experiment").iter().zip(list::EXPERIMENTS) {
         assert_eq!(e.id, *id);
         assert!(e.time.quick.contains('s') && e.time.full.contains('s'), "{id} says how long it takes");
+        let paper = id.split('/').next().unwrap_or_default();
+        assert!(list::PAPERS.iter().any(|(known, _)| *known == paper), "{paper} has a name in PAPERS");
     }
 }
 
@@ -217,14 +219,14 @@ fn quick_sizes_run_and_what_they_judge_is_in_band() {
                 assert!(tail, "{place}: only a tail may have too few samples, this has no value");
             }
         }
-        let (plain, section) = (text::result(&e, &results), markdown::section(&e, &results));
+        let (plain, page) = (text::result(&e, &results), markdown::page(&e, &results, "report.md"));
         for o in results.outcomes.iter().chain(&results.expected) {
             let shown = plain.contains(&o.label) || results.outcomes.len() > fold::LONG;
-            assert!(shown && section.text.contains(&o.label), "{}: {}", e.id, o.label);
+            assert!(shown && page.text.contains(&o.label), "{}: {}", e.id, o.label);
         }
-        assert_eq!(markdown::section(&e, &results).pictures, section.pictures, "the same bytes again");
-        for (name, svg) in &section.pictures {
-            assert!(section.text.contains(name) || name.contains(".dark."), "{name} is shown");
+        assert_eq!(markdown::page(&e, &results, "report.md").pictures, page.pictures, "the same bytes again");
+        for (name, svg) in &page.pictures {
+            assert!(page.text.contains(name), "{name} is shown");
             assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{name}");
             assert!(svg.len() < 60_000, "{name}: {} bytes", svg.len());
         }

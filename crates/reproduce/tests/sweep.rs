@@ -147,8 +147,8 @@ fn a_sweep_is_shown_by_its_axes_and_judged_at_the_value_that_is_found() {
     assert_eq!(lines.rows.len(), 7);
     assert!(lines.chart.is_some() && grid.chart.is_none());
     assert!(finds.title.contains("fitted to them"), "{}", finds.title);
-    let section = markdown::section(&e, &results);
-    let svg = &section.pictures[2].1;
+    let page = markdown::page(&e, &results, "report.md");
+    let svg = &page.pictures[1].1;
     for needle in ["fifo, delay 20 us", "rps, delay 40 us", "read.mean (us)", "depth"] {
         assert!(svg.contains(needle), "{needle}");
     }

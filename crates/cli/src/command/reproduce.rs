@@ -6,12 +6,13 @@ use crate::progress::Progress;
 use crate::run::threads;
 use crate::terminal::{Terminal, catch_interrupts, interrupt, print};
 use serde::Serialize;
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use tailcut_report::regular::{regular, replace};
 use tailcut_report::summary::Scheme;
 use tailcut_reproduce::search::Rating;
 use tailcut_reproduce::{
-    Experiment, Options, Outcome, Results, Tally, list, markdown, reproduce as run_one, text,
+    Experiment, Options, Outcome, Results, Tally, list, markdown, reproduce as run_one, summary, text,
 };
 use tailcut_sim::{Cache, MODEL_VERSION, Snapshots};
 
@@ -24,11 +25,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
     let experiments = chosen(&args.id)?;
     // Read the report before anything runs: an unreadable file, or one of the other kind, must not end hours
     // of work.
-    if let Some(path) = &args.report {
-        let new = experiments.iter().map(|e| (e.id.as_str(), e.judges()));
-        markdown::fits(report_of(path)?.as_deref(), new)
-            .map_err(|e| CliError::Input(format!("{}: {e}", path.display())))?;
-    }
+    let report = args.report.as_deref().map(|path| Report::new(path, &experiments)).transpose()?;
     let options = Options {
         quick: args.quick,
         traces: args.traces.clone(),
@@ -52,11 +49,9 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
             terminal.warn(warning);
         }
         terminal.text(&text::result(e, &results))?;
-        // Written after each experiment, so that an interruption loses one at most. The
-        // file is read again, since other programs may write their own sections in the
-        // meantime.
-        if let Some(path) = &args.report {
-            let wrote = add(path, &markdown::section(e, &results));
+        // Written after each experiment, so that an interruption loses one at most.
+        if let Some(report) = &report {
+            let wrote = report.add(e, &results);
             // The results are shown in any case, and the other experiments run.
             if let Err(error) = wrote {
                 terminal.warn(&error.to_string());
@@ -99,59 +94,137 @@ fn chosen(words: &[String]) -> Result<Vec<Experiment>, CliError> {
     Ok(all)
 }
 
-/// The report at a path; `None` if there is no file.
-///
-/// # Errors
-/// There is something else than a report: it must not be lost.
-fn report_of(path: &Path) -> Result<Option<String>, CliError> {
-    let cannot = |e: std::io::Error| CliError::Input(format!("cannot write {}: {e}", path.display()));
-    if !regular(path).map_err(cannot)? {
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        std::fs::read_dir(folder).map_err(cannot)?;
-        return Ok(None);
+/// A report: its summary, and beside it a folder of the same name with the pages of the experiments, and a folder of
+/// figures.
+struct Report<'a> {
+    summary: &'a Path,
+    /// The file name of the summary.
+    name: String,
+    pages: PathBuf,
+    figures: PathBuf,
+}
+
+impl<'a> Report<'a> {
+    /// The report at a path, to which the pages of some experiments will be added.
+    ///
+    /// # Errors
+    /// There is something else than a report, which must not be lost; or the experiments do not fit to its pages.
+    fn new(summary: &'a Path, experiments: &[Experiment]) -> Result<Report<'a>, CliError> {
+        let cannot = |e| cannot_write(summary, &e);
+        if regular(summary).map_err(cannot)? {
+            let text = std::fs::read(summary).map_err(cannot)?;
+            if !String::from_utf8(text).is_ok_and(|text| summary::is_summary(&text)) {
+                return Err(lost(summary));
+            }
+        } else {
+            let folder = summary.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            std::fs::read_dir(folder).map_err(cannot)?;
+        }
+        let (Some(name), Some("md")) =
+            (summary.file_name().and_then(|n| n.to_str()), summary.extension().and_then(|e| e.to_str()))
+        else {
+            return Err(CliError::Input(format!(
+                "{} does not end in .md: a report is a Markdown file, with a folder of its name beside it (--report)",
+                summary.display()
+            )));
+        };
+        let report = Report {
+            summary,
+            name: name.to_string(),
+            pages: summary.with_extension(""),
+            figures: summary.with_file_name(markdown::FIGURES),
+        };
+        for e in experiments {
+            let page = report.page(&e.id);
+            let is = regular(&page).map_err(|e| cannot_write(&page, &e))?;
+            if is && std::fs::read_to_string(&page).is_ok_and(|text| markdown::id(&text) != Some(&e.id)) {
+                return Err(lost(&page));
+            }
+        }
+        let new = experiments.iter().map(|e| (e.id.as_str(), e.judges()));
+        summary::fits(&report.read()?, new)
+            .map_err(|e| CliError::Input(format!("{}: {e}", summary.display())))?;
+        Ok(report)
     }
-    let bytes = std::fs::read(path).map_err(cannot)?;
-    match String::from_utf8(bytes) {
-        Ok(text) if markdown::is_report(&text) => Ok(Some(text)),
-        _ => Err(CliError::Input(format!(
-            "{} is no report of `tailcut reproduce`, and would be lost: name a new file (--report)",
-            path.display()
-        ))),
+
+    /// The path of the page of an experiment.
+    fn page(&self, id: &str) -> PathBuf {
+        self.pages.join(format!("{}.md", markdown::stem(id)))
+    }
+
+    /// The pages by id. Other files of the folder are not read.
+    fn read(&self) -> Result<BTreeMap<String, String>, CliError> {
+        let mut pages = BTreeMap::new();
+        for entry in std::fs::read_dir(&self.pages).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.extension().is_none_or(|e| e != "md") {
+                continue;
+            }
+            let cannot = |e| CliError::Input(format!("cannot read {}: {e}", path.display()));
+            let text = std::fs::read_to_string(&path).map_err(cannot)?;
+            let id = markdown::id(&text).filter(|id| self.page(id) == path).map(String::from);
+            pages.extend(id.map(|id| (id, text)));
+        }
+        Ok(pages)
+    }
+
+    /// Write the page of an experiment, and the summary. The other pages are read again, since other programs may have
+    /// written them in the meantime.
+    fn add(&self, e: &Experiment, results: &Results) -> Result<(), CliError> {
+        let page = markdown::page(e, results, &self.name);
+        self.draw(&page.pictures)?;
+        self.remove_old_pictures(&page)?;
+        make(&self.pages)?;
+        write(&self.page(&page.id), &page.text)?;
+        let folder = self.pages.file_name().unwrap_or_default().to_string_lossy();
+        let summary = summary::summary(&self.read()?, &folder);
+        self.draw(&summary.pictures)?;
+        write(self.summary, &summary.text)
+    }
+
+    fn draw(&self, pictures: &[(String, String)]) -> Result<(), CliError> {
+        if !pictures.is_empty() {
+            make(&self.figures)?;
+        }
+        pictures.iter().try_for_each(|(name, svg)| write(&self.figures.join(name), svg))
+    }
+
+    /// Remove the pictures of an earlier page that the new one does not have.
+    fn remove_old_pictures(&self, page: &markdown::Page) -> Result<(), CliError> {
+        let prefix = format!("{}-", markdown::stem(&page.id));
+        for entry in std::fs::read_dir(&self.figures).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let number = name.strip_prefix(&prefix).and_then(|n| n.strip_suffix(".svg"));
+            let own = number.is_some_and(|n| n.parse::<u32>().is_ok());
+            if own && page.pictures.iter().all(|(kept, _)| *kept != name) {
+                let cannot = |e| CliError::Input(format!("cannot remove {}: {e}", entry.path().display()));
+                std::fs::remove_file(entry.path()).map_err(cannot)?;
+            }
+        }
+        Ok(())
     }
 }
 
-/// Write the section of an experiment into the report.
-fn add(path: &Path, section: &markdown::Section) -> Result<(), CliError> {
-    let old = report_of(path)?;
-    pictures(path, section)?;
-    write(path, &markdown::document(old.as_deref(), std::slice::from_ref(section)))
+fn cannot_write(path: &Path, e: &std::io::Error) -> CliError {
+    CliError::Input(format!("cannot write {}: {e}", path.display()))
+}
+
+/// The error for a file that a report would replace.
+fn lost(path: &Path) -> CliError {
+    CliError::Input(format!(
+        "{} is no report of `tailcut reproduce`, and would be lost: name a new file (--report)",
+        path.display()
+    ))
+}
+
+fn make(folder: &Path) -> Result<(), CliError> {
+    let cannot = |e| CliError::Input(format!("cannot make the folder {}: {e}", folder.display()));
+    std::fs::create_dir_all(folder).map_err(cannot)
 }
 
 /// Write a file completely or not at all.
 fn write(path: &Path, text: &str) -> Result<(), CliError> {
     replace(path, text).map_err(|e| CliError::Failed(format!("cannot write {}: {e}", path.display())))
-}
-
-/// Write a section's pictures next to the document, and remove its earlier pictures.
-fn pictures(document: &Path, section: &markdown::Section) -> Result<(), CliError> {
-    let folder = document.with_file_name(markdown::FIGURES);
-    if !section.pictures.is_empty() {
-        let cannot = |e| CliError::Input(format!("cannot make the folder {}: {e}", folder.display()));
-        std::fs::create_dir_all(&folder).map_err(cannot)?;
-    }
-    section.pictures.iter().try_for_each(|(name, svg)| write(&folder.join(name), svg))?;
-    let prefix = format!("{}-", section.id.replace('/', "-"));
-    for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let number = name.strip_prefix(&prefix).and_then(|n| n.strip_suffix(".svg"));
-        let number = number.and_then(|n| n.strip_suffix(".light").or(n.strip_suffix(".dark")));
-        let own = number.is_some_and(|n| n.parse::<u32>().is_ok());
-        if own && section.pictures.iter().all(|(kept, _)| *kept != name) {
-            let cannot = |e| CliError::Input(format!("cannot remove {}: {e}", entry.path().display()));
-            std::fs::remove_file(entry.path()).map_err(cannot)?;
-        }
-    }
-    Ok(())
 }
 
 #[derive(Serialize)]

@@ -6,44 +6,40 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::ops::Range;
 
-/// The kind of page on which a picture is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Theme {
-    /// Dark on light.
-    Light,
-    /// Light on dark.
-    Dark,
+/// A colour by its purpose.
+struct Colour {
+    /// The class of what has this colour in the SVG.
+    class: &'static str,
+    /// The colour on a light page, for drawing too: no two colours are equal here.
+    light: u32,
+    /// The colour on a dark page.
+    dark: u32,
 }
 
-struct Colours {
-    page: RGBColor,
-    text: RGBColor,
-    grid: RGBColor,
-    band: RGBColor,
-    series: [RGBColor; 8],
-}
+const PAGE: Colour = Colour { class: "page", light: 0xffffff, dark: 0x0d1117 };
+const TEXT: Colour = Colour { class: "text", light: 0x1f2328, dark: 0xe6edf3 };
+const GRID: Colour = Colour { class: "grid", light: 0xd8dee4, dark: 0x30363d };
+const BAND: Colour = Colour { class: "band", light: 0xd3e3f5, dark: 0x1d3450 };
+/// The colours of series, which repeat after the last.
+const SERIES: [Colour; 8] = [
+    Colour { class: "a", light: 0x0072b2, dark: 0x58a6ff },
+    Colour { class: "b", light: 0xd55e00, dark: 0xff9e4a },
+    Colour { class: "c", light: 0x00805d, dark: 0x3fc98f },
+    Colour { class: "d", light: 0xaa3377, dark: 0xe07bc0 },
+    Colour { class: "e", light: 0x9a7000, dark: 0xe6c229 },
+    Colour { class: "f", light: 0x3a9bdc, dark: 0x9ad8ff },
+    Colour { class: "g", light: 0x606060, dark: 0xb0b0b0 },
+    Colour { class: "h", light: 0x8b4513, dark: 0xd2a679 },
+];
 
-impl Theme {
-    fn colours(self) -> Colours {
-        let rgb = |hex: u32| RGBColor((hex >> 16) as u8, (hex >> 8) as u8, hex as u8);
-        match self {
-            Theme::Light => Colours {
-                page: rgb(0xffffff),
-                text: rgb(0x1f2328),
-                grid: rgb(0xd8dee4),
-                band: rgb(0xd3e3f5),
-                series: [0x0072b2, 0xd55e00, 0x00805d, 0xaa3377, 0x9a7000, 0x3a9bdc, 0x606060, 0x8b4513]
-                    .map(rgb),
-            },
-            Theme::Dark => Colours {
-                page: rgb(0x0d1117),
-                text: rgb(0xe6edf3),
-                grid: rgb(0x30363d),
-                band: rgb(0x1d3450),
-                series: [0x58a6ff, 0xff9e4a, 0x3fc98f, 0xe07bc0, 0xe6c229, 0x9ad8ff, 0xb0b0b0, 0xd2a679]
-                    .map(rgb),
-            },
-        }
+impl Colour {
+    fn drawn(&self) -> RGBColor {
+        let [_, red, green, blue] = self.light.to_be_bytes();
+        RGBColor(red, green, blue)
+    }
+
+    fn of_series(i: usize) -> RGBColor {
+        SERIES[i % SERIES.len()].drawn()
     }
 }
 
@@ -83,20 +79,39 @@ impl Ranged for Axis {
     }
 }
 
-pub(super) fn svg(chart: &Chart, title: &str, theme: Theme) -> String {
+pub(super) fn svg(chart: &Chart, title: &str) -> String {
     let mut text = String::new();
     // The back end writes to a string, which cannot fail.
-    draw(chart, title, &theme.colours(), &mut text).expect("a string takes everything");
+    draw(chart, title, &mut text).expect("a string takes everything");
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    text
+    adapted(text)
+}
+
+/// Replaces the colours of a drawn picture by classes. A style gives them the colours for a light or a dark page.
+fn adapted(mut drawn: String) -> String {
+    let (mut light, mut dark) = (String::new(), String::new());
+    for colour in [PAGE, TEXT, GRID, BAND].iter().chain(&SERIES) {
+        for (attribute, suffix) in [("fill", ""), ("stroke", "-line")] {
+            let class = format!("{}{suffix}", colour.class);
+            let old = format!("{attribute}=\"#{:06X}\"", colour.light);
+            if drawn.contains(&old) {
+                drawn = drawn.replace(&old, &format!("class=\"{class}\""));
+                light.push_str(&format!(".{class} {{ {attribute}: #{:06X}; }}\n", colour.light));
+                dark.push_str(&format!(".{class} {{ {attribute}: #{:06X}; }}\n", colour.dark));
+            }
+        }
+    }
+    let style = format!("<style>\n{light}@media (prefers-color-scheme: dark) {{\n{dark}}}\n</style>\n");
+    let head = drawn.find('\n').map_or(drawn.len(), |end| end + 1);
+    drawn.insert_str(head, &style);
+    drawn
 }
 
 fn draw<'a>(
     chart: &Chart,
     title: &str,
-    colours: &Colours,
     out: &'a mut String,
 ) -> Result<(), DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>> {
     let labels: Vec<String> = chart.y.ticks.iter().map(|(_, label)| cut(label)).collect();
@@ -109,16 +124,17 @@ fn draw<'a>(
     };
     let size = (left + wide + notes + legend, TOP + high + BELOW);
     let root = SVGBackend::with_string(out, size).into_drawing_area();
-    root.fill(&colours.page)?;
-    let style = TextStyle::from(("sans-serif", SIZE).into_font()).color(&colours.text);
-    let heading = TextStyle::from(("sans-serif", SIZE + 2.0).into_font()).color(&colours.text);
+    root.fill(&PAGE.drawn())?;
+    let colour = TEXT.drawn();
+    let style = TextStyle::from(("sans-serif", SIZE).into_font()).color(&colour);
+    let heading = TextStyle::from(("sans-serif", SIZE + 2.0).into_font()).color(&colour);
     let fits = (f64::from(size.0) / (CHARACTER * 1.13)) as usize;
     root.draw(&Text::new(shorten(title, fits), (10, 9), heading))?;
     let legend_at = match chart.rows {
         true => (left as i32, TOP as i32 + 6),
         false => ((left + wide + notes) as i32, TOP as i32 + 12),
     };
-    draw_legend(chart, colours, &style, legend_at, &root)?;
+    draw_legend(chart, &style, legend_at, &root)?;
     let top = TOP + if chart.rows { 20 } else { 0 };
     // The label of the vertical axis is at the very edge of the area.
     let area = root.margin(top as i32, 4, EDGE as i32, (notes + legend) as i32);
@@ -128,13 +144,13 @@ fn draw<'a>(
         .build_cartesian_2d(chart.x.clone(), chart.y.clone())?;
     for ([from, to], row) in &chart.bands {
         let corners = [(*from, row - 0.38), (*to, row + 0.38)];
-        plot.draw_series([Rectangle::new(corners, colours.band.filled())])?;
+        plot.draw_series([Rectangle::new(corners, BAND.drawn().filled())])?;
     }
     let (xs, ys) = (chart.x.ticks.clone(), chart.y.ticks.clone());
     plot.configure_mesh()
-        .bold_line_style(colours.grid)
+        .bold_line_style(GRID.drawn())
         .light_line_style(TRANSPARENT)
-        .axis_style(colours.text)
+        .axis_style(colour)
         .label_style(style.clone())
         .axis_desc_style(style.clone())
         .x_desc(chart.x.label.clone())
@@ -143,7 +159,7 @@ fn draw<'a>(
         .y_label_formatter(&|at| cut(&label(&ys, *at)))
         .draw()?;
     for (i, series) in chart.series.iter().enumerate() {
-        let colour = colours.series[i % colours.series.len()];
+        let colour = Colour::of_series(i);
         if series.line {
             plot.draw_series(LineSeries::new(series.points.iter().copied(), colour.stroke_width(2)))?;
         }
@@ -181,14 +197,13 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 /// chart of rows.
 fn draw_legend<'a>(
     chart: &Chart,
-    colours: &Colours,
     style: &TextStyle<'_>,
     (mut x, mut y): (i32, i32),
     root: &Area<'a>,
 ) -> Result<(), DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>> {
     let style = style.pos(Pos::new(HPos::Left, VPos::Center));
     for (i, series) in chart.series.iter().enumerate() {
-        let colour = colours.series[i % colours.series.len()];
+        let colour = Colour::of_series(i);
         let at = (x + 12, y);
         if series.line {
             root.draw(&PathElement::new([(x, y), (x + 24, y)], colour.stroke_width(2)))?;
@@ -207,7 +222,7 @@ fn draw_legend<'a>(
         }
     }
     if !chart.bands.is_empty() {
-        root.draw(&Rectangle::new([(x + 4, y - 6), (x + 24, y + 6)], colours.band.filled()))?;
+        root.draw(&Rectangle::new([(x + 4, y - 6), (x + 24, y + 6)], BAND.drawn().filled()))?;
         root.draw(&Text::new("band", (x + 30, y), style))?;
     }
     Ok(())
@@ -234,4 +249,46 @@ fn shorten(text: &str, most: usize) -> String {
     }
     let kept: String = text.chars().take(most.saturating_sub(1)).collect();
     format!("{}…", kept.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each colour of a picture is in its style, once for light and once for dark pages.
+    #[test]
+    fn a_picture_adapts_to_light_and_dark_pages() {
+        let ticks = vec![(0.0, "0".to_string()), (1.0, "1".to_string())];
+        let axis = Axis { label: "axis".to_string(), from: 0.0, to: 1.0, ticks };
+        let series = |i: usize| Series {
+            name: format!("series {i}"),
+            points: vec![(0.0, 0.0), (1.0, 1.0)],
+            line: i < 4,
+        };
+        let chart = Chart {
+            x: axis.clone(),
+            y: axis,
+            rows: true,
+            bands: vec![([0.0, 0.5], 0.0)],
+            series: (0..SERIES.len()).map(series).collect(),
+            notes: Vec::new(),
+        };
+        let picture = svg(&chart, "title");
+        let (head, body) = picture.split_once("</style>").expect("a style");
+        assert!(!body.contains('#'), "a colour outside of the style: {body}");
+        let (light, dark) = head.split_once("@media (prefers-color-scheme: dark) {").expect("dark pages");
+        for colour in [PAGE, TEXT, GRID, BAND].iter().chain(&SERIES) {
+            assert!(light.contains(&format!("#{:06X}", colour.light)), "{}", colour.class);
+            assert!(dark.contains(&format!("#{:06X}", colour.dark)), "{}", colour.class);
+        }
+        for tag in body.split('<').filter(|tag| tag.contains("class=")) {
+            assert_eq!(tag.matches("class=").count(), 1, "one colour: {tag}");
+            let class = tag.split("class=\"").nth(1).and_then(|c| c.split('"').next()).unwrap_or_default();
+            assert!(
+                light.contains(&format!(".{class} {{")) && dark.contains(&format!(".{class} {{")),
+                "{tag}"
+            );
+        }
+        assert_eq!(body.matches("class=\"text\"").count(), body.matches("<text").count(), "texts");
+    }
 }

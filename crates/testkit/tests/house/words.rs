@@ -29,9 +29,6 @@ const BANNED: &[(&str, &str)] = &[
 /// Folders whose comments have not been edited for this list yet. Their texts are no example.
 const LATER: [&str; 2] = ["crates/core/src/pblk/", "crates/py/"];
 
-/// Documents whose texts come from elsewhere: results and their experiments, and the record of changes.
-const GENERATED: [&str; 2] = ["docs/composed.md", "docs/reproduction.md"];
-
 /// The documents that people read: those of the root (without the record of changes) and of `docs`.
 fn documents() -> Vec<(String, String)> {
     let names = |folder: &str| {
@@ -45,7 +42,7 @@ fn documents() -> Vec<(String, String)> {
         let text = std::fs::read_to_string(root().join(&name)).expect("UTF-8 text");
         (name, text)
     };
-    let kept = |name: &String| name != "CHANGELOG.md" && !GENERATED.contains(&name.as_str());
+    let kept = |name: &String| name != "CHANGELOG.md";
     let mut documents: Vec<(String, String)> = all.into_iter().filter(kept).map(read).collect();
     documents.sort();
     assert!(documents.len() > 10, "the documents were not found");
@@ -171,7 +168,7 @@ fn the_architecture_names_what_a_newcomer_meets() {
 #[test]
 fn the_list_is_sorted_and_what_is_exempt_exists() {
     assert!(BANNED.is_sorted_by(|a, b| a.0 < b.0));
-    for name in LATER.iter().chain(&GENERATED) {
+    for name in LATER {
         assert!(root().join(name).exists(), "{name} is not there");
     }
 }
