@@ -87,7 +87,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.describe_lane(lane, &mut out);
             }
         }
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             let _ = writeln!(
                 out,
                 "  {} dead planes, {} failing extents, {} retired, {} units unreadable, {} stripes broken, {} rewritten, {} programs wait to be repeated",
@@ -100,7 +100,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 f.again.waiting
             );
         }
-        if self.fixed.defers_last_loop {
+        if self.shape.fixed.defers_last_loop {
             let (deferred, held) = self.last_loops();
             let deferred = deferred.count();
             let _ = writeln!(out, "  {deferred} last loops are deferred, {held} programs wait for others");

@@ -1,13 +1,13 @@
 //! The device: its parts, and the loop that fires its timers.
 
-use super::checks::{Suspends, check_combinations};
+use super::checks::check_combinations;
 use super::faults::state::FaultState;
 use super::gc::state::Gc;
 use super::host::commands::Host;
 use super::limits::Limits;
 use super::parity::rewrite::MOST_REWRITTEN;
 use super::parity::state::Parity;
-use super::policies::{Fixed, Policies};
+use super::policies::{Arbiters, Policies};
 use super::refresh::Refresh;
 use super::scrub::Scrub;
 use super::shape::Shape;
@@ -18,7 +18,6 @@ use crate::config::DeviceConfig;
 use crate::containers::few_timers::FewTimers;
 use crate::containers::timers::UNSET;
 use crate::figures::{Capacity, Counters, Gauges, PulseWear, SuspensionWear};
-use crate::flash::setup::suspends_programs;
 use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup};
 use crate::front::Completion;
 use crate::ftl::config::ExtentKind;
@@ -28,10 +27,7 @@ use crate::ftl::readers::Readers;
 use crate::medium::{Medium, NoData};
 use crate::nand::blocks::Blocks;
 use crate::observer::Observer;
-use crate::policy::schedule::SchedulePolicy;
-use crate::policy::suspend_erase::SuspendErasePolicy;
-use crate::policy::suspend_program::SuspendProgramPolicy;
-use crate::problem::{ConfigProblem, of_policy};
+use crate::problem::ConfigProblem;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Occupant, Occupants, SimTime};
 
@@ -51,7 +47,6 @@ pub(super) const TIMER_RARE: usize = 5;
 /// A drive and its state. See the module's documentation.
 pub struct Device<O: Observer = (), M: Medium = NoData> {
     pub(super) shape: Shape,
-    pub(super) fixed: Fixed,
     pub(super) medium: M,
     pub(super) map: Map,
     pub(super) flash: Flash<O>,
@@ -119,27 +114,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         observer: O,
         medium: M,
     ) -> Result<Device<O, M>, ConfigProblem> {
-        let shape = Shape::new(config, seed)?;
-        let (p, x) = (&config.policy, &shape.context);
-        let schedule = SchedulePolicy::new(&p.schedule, x).map_err(of_policy("schedule"))?;
-        let suspend_erase =
-            SuspendErasePolicy::new(&p.suspend_erase, x).map_err(of_policy("suspend_erase"))?;
-        let suspend_program =
-            SuspendProgramPolicy::new(&p.suspend_program, x).map_err(of_policy("suspend_program"))?;
-        let policies = Policies::new(config, &shape)?;
-        let suspension = Suspends {
-            schedule: &schedule,
-            erases: suspend_erase.suspends(),
-            programs: suspends_programs(&suspend_program),
-        };
-        check_combinations(config, &policies, &suspension, shape.has_parity())?;
+        let (shape, policies, arbiters) = Shape::with_policies(config, seed)?;
+        check_combinations(config, &policies, &arbiters, shape.has_parity())?;
         super::write::queues::check(&shape, policies.buffer.queue_limit())?;
         let memory = |e: std::io::Error| {
             ConfigProblem::new("geometry", format!("there is no room for the map of this drive: {e}"))
         };
         let map = Map::new(&shape.layout, shape.fill.clone()).map_err(memory)?;
-        let fixed = Fixed::new(&policies, &shape, suspension.programs);
-        let limits = Limits::new(&shape, &fixed);
+        let limits = Limits::new(&shape);
+        let Arbiters { schedule, suspend_erase, suspend_program } = arbiters;
         let setup = Setup {
             channels: shape.channels,
             units: shape.units,
@@ -159,15 +142,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
             order: config.channel.order,
             ecc: config.ecc.clone(),
             joins: joins(config),
-            tells_transfers: fixed.heeds_channel,
+            tells_transfers: shape.fixed.heeds_channel,
             schedule,
             suspend_erase,
             suspend_program,
         };
         let flash = Flash::new(setup, observer);
-        let state = State::new(&shape, &limits, &fixed, policies);
+        let state = State::new(&shape, &limits, policies);
         let medium = super::payload::attached(medium, &shape, &state);
-        let mut device = Device { shape, fixed, medium, map, flash, state };
+        let mut device = Device { shape, medium, map, flash, state };
         device.set_fault_timer();
         Ok(device)
     }
@@ -325,8 +308,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Replace the observer.
     pub fn observed_by<P: Observer>(self, observer: P) -> Device<P, M> {
-        let Device { shape, fixed, medium, map, flash, state } = self;
-        Device { shape, fixed, medium, map, flash: flash.observed_by(observer), state }
+        let Device { shape, medium, map, flash, state } = self;
+        Device { shape, medium, map, flash: flash.observed_by(observer), state }
     }
 
     /// Return the observer and drop the drive.
@@ -506,7 +489,7 @@ impl State {
         self.timers.set(TIMER_RARE, at);
     }
 
-    fn new(shape: &Shape, limits: &Limits, fixed: &Fixed, policies: Policies) -> State {
+    fn new(shape: &Shape, limits: &Limits, policies: Policies) -> State {
         let lanes = shape.layout.lanes;
         let scrub = Scrub::new(policies.background.scrubbing(), lanes, shape.layout.extents());
         let refresh = Refresh::new(policies.background.refreshing(), lanes);
@@ -518,8 +501,8 @@ impl State {
             extents: Extents::with_holes(&shape.layout, shape.holes.as_ref()),
             readers: Readers::new(limits.ops),
             write: Writes::new(shape, limits, policies.buffer.queue_limit()),
-            gc: Gc::new(shape, limits, fixed.erase_gap.is_some()),
-            parity: Parity::new(shape, limits, fixed.moves_stripes),
+            gc: Gc::new(shape, limits),
+            parity: Parity::new(shape, limits),
             scrub,
             refresh,
             slc: Slc::new(shape),

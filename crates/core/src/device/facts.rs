@@ -62,7 +62,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut next = Some(head);
         while let Some(op) = next {
             self.data_sensed(op);
-            if !self.fixed.may_fail {
+            if !self.shape.fixed.may_fail {
                 let extent = self.state.read_leaves(&self.shape.layout, op);
                 self.erase_if_drained(extent);
             }
@@ -89,7 +89,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Handle the end of a read's decoding.
     #[inline]
     fn decoded(&mut self, op: OpId) {
-        if self.fixed.may_fail && !self.read_settles(op) {
+        if self.shape.fixed.may_fail && !self.read_settles(op) {
             return;
         }
         let extent = self.flash.op(op).cmd.extent;
@@ -102,7 +102,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Work::Rebuild(rebuild) => self.extra_read_arrived(op, rebuild),
             Work::Mend(mend) => self.mend_read_arrived(op, mend),
         }
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             self.read_settled(Extent(extent));
         }
     }
@@ -115,8 +115,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.scrub.host_ended = s.now;
         if s.gc.waiting > 0 {
             let load = self.flash.host_load(unit);
-            let heeds = self.fixed.heeds_channel
-                || if read { self.fixed.may_close_programs } else { self.fixed.most_tokens > 0 };
+            let heeds = self.shape.fixed.heeds_channel
+                || if read { self.shape.fixed.may_close_programs } else { self.shape.fixed.most_tokens > 0 };
             if load.ops == 0 || heeds || rebuilds && load.rebuilds == 0 {
                 self.wake_unit(unit);
             }

@@ -1,7 +1,6 @@
 //! Upper bounds of the sizes of pools and lists. They are sized once and never grow.
 
 use super::parity::wear::Programs;
-use super::policies::Fixed;
 use super::shape::Shape;
 use super::write::stripe::StripeState;
 
@@ -26,7 +25,8 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    pub fn new(shape: &Shape, fixed: &Fixed) -> Limits {
+    pub fn new(shape: &Shape) -> Limits {
+        let fixed = &shape.fixed;
         let most_parts = shape.most_parts() * shape.host.queue_depth;
         let slots = shape.buffer_slots;
         let lanes = shape.layout.lanes;

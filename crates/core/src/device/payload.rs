@@ -37,10 +37,10 @@ pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -
 
 /// The same drive over another medium, which is attached to it.
 pub(crate) fn over<O: Observer, M: Medium, N: Medium>(device: Device<O, M>, medium: N) -> Device<O, N> {
-    let Device { shape, fixed, medium: _, map, flash, state } = device;
+    let Device { shape, medium: _, map, flash, state } = device;
     let mut medium = attached(medium, &shape, &state);
     medium.fills_in(&map.fill);
-    Device { shape, fixed, medium, map, flash, state }
+    Device { shape, medium, map, flash, state }
 }
 
 /// The accumulators of a job: for the new parity, and for an old copy that a collection blocks.
@@ -150,13 +150,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if !M::HOLDS_DATA {
             return;
         }
-        if self.fixed.may_fail && self.flash.senses_again(op) {
+        if self.shape.fixed.may_fail && self.flash.senses_again(op) {
             return;
         }
         if let Work::Collection(_) = Work::from(self.flash.op(op).cmd.owner) {
             return self.data_to_be_moved(op);
         }
-        if self.fixed.may_fail && self.flash.has_failed(op) {
+        if self.shape.fixed.may_fail && self.flash.has_failed(op) {
             return;
         }
         let s = &self.state;

@@ -41,7 +41,7 @@ impl Refresh {
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Whether old data are written again.
     pub fn refreshes(&self) -> bool {
-        self.fixed.refreshes
+        self.shape.fixed.refreshes
     }
 
     /// Note that an extent is being collected. Returns whether it had been chosen for refreshing; another one is then

@@ -5,6 +5,7 @@ use super::capacity::{
     without_slc,
 };
 use super::checks::{check_striping, check_values};
+use super::policies::{Arbiters, Dimensioning, Fixed, Policies};
 use super::slc::FoldRule;
 use crate::address::BusyUnit;
 use crate::config::{DeviceConfig, HostConfig};
@@ -129,11 +130,22 @@ pub struct Shape {
     pub rewrite_ns: u64,
     /// Warnings for the user about a configuration that can be built.
     pub warnings: Vec<String>,
+    /// The answers of the policies that never change.
+    pub(super) fixed: Fixed,
 }
 
 impl Shape {
     /// Check a configuration and derive everything that follows from it.
     pub fn new(c: &DeviceConfig, seed: u64) -> Result<Shape, ConfigProblem> {
+        Ok(Shape::with_policies(c, seed)?.0)
+    }
+
+    /// As [`Shape::new`], with the policies of the drive. Each is created once, because the dimensions depend on some of
+    /// them.
+    pub(super) fn with_policies(
+        c: &DeviceConfig,
+        seed: u64,
+    ) -> Result<(Shape, Policies, Arbiters), ConfigProblem> {
         check_values(c)?;
         let g = &c.geometry;
         let dies = g.dies();
@@ -162,29 +174,38 @@ impl Shape {
         let sizes = lane_sizes(&layout, holes.as_ref());
         let whole_extents: Vec<u32> = sizes.iter().map(|size| size.whole_extents(&layout)).collect();
         let mut context = context(c, &layout, &whole_extents, seed);
-        let places = PlacementPolicy::new(&c.policy.placement, &context).map_err(of_policy("placement"))?;
-        let pool_lanes = places.pool_lanes();
-        let (stripes, xor_ns) = striping(c, &mut layout, &mut context, places.order(), pool_lanes == 1)?;
-        let fill = Fill::new(&layout, places.chunk(), places.order(), stripes.clone());
-        let gc_schedule = GcSchedulePolicy::new(&c.policy.gc_schedule, &context);
+        let placement =
+            PlacementPolicy::new(&c.policy.placement, &context).map_err(of_policy("placement"))?;
+        let pool_lanes = placement.pool_lanes();
+        let (stripes, xor_ns) = striping(c, &mut layout, &mut context, placement.order(), pool_lanes == 1)?;
+        let fill = Fill::new(&layout, placement.chunk(), placement.order(), stripes.clone());
+        let gc_schedule =
+            GcSchedulePolicy::new(&c.policy.gc_schedule, &context).map_err(of_policy("gc_schedule"))?;
         let faults = Faults::new(&c.faults, &c.fault, g, c.errors.is_some(), seed);
         // A failed program closes its extent early, so a further free extent is needed.
         let fails = faults.as_ref().is_some_and(Faults::may_fail_programs);
         // A fold may open an extent and frees none.
         let kept_for_failures = u32::from(fails) + u32::from(c.slc.is_some());
-        let reserve = gc_schedule.map_err(of_policy("gc_schedule"))?.reserve() + kept_for_failures;
+        let reserve = gc_schedule.reserve() + kept_for_failures;
         let user = if stripes.is_some() { u64::from(layout.host_units) * unit } else { user };
         let capacity = check_room(&layout, &sizes, &fill, (raw, slc), user, &capacity_key, reserve)?;
         let most_stripes =
             stripes.as_ref().map_or_else(Vec::new, |s| most_stripes(&layout, &sizes, &fill, s, reserve));
-        let (buffer_slots, warning) = buffer_slots(c, &layout, &context)?;
+        let buffer = BufferPolicy::new(&c.policy.buffer, &context).map_err(of_policy("buffer"))?;
+        let (buffer_slots, warning) = buffer_slots(c, &layout, &buffer);
         c.ftl.check_addressable(units, user, buffer_slots.into())?;
         // Programs that join cover all planes of a die.
         let most_planes = if c.ftl.join_programs { g.planes } else { c.ftl.write_planes };
         let row_bytes = u64::from(most_planes) * g.page;
-        let Parts { timing, slow_programs, eraser, senses } = Parts::new(c, &context, row_bytes, seed)?;
-        check_last_loops(eraser.as_ref(), faults.is_some())?;
-        Ok(Shape {
+        let parts = Parts::new(c, &context, row_bytes, seed)?;
+        check_last_loops(parts.eraser.as_ref(), faults.is_some())?;
+        let arbiters = Arbiters::new(&c.policy, &context)?;
+        let policies = Policies::new(&c.policy, &context, Dimensioning { buffer, placement, gc_schedule })?;
+        let members = (&policies, &arbiters);
+        let fixed = Fixed::new(members, &parts, c.host.transfer, faults.is_some(), stripes.is_some());
+        let Parts { timing, slow_programs, eraser, senses } = parts;
+        let shape = Shape {
+            fixed,
             folds: c.slc.as_ref().map(|slc| fold_rule(slc, &layout)),
             codewords_per_page: (g.page / c.ecc.codeword) as u32,
             gc_program_planes: c.ftl.gc.program_planes,
@@ -231,7 +252,8 @@ impl Shape {
             controller_ns: c.controller.command.0,
             context,
             layout,
-        })
+        };
+        Ok((shape, policies, arbiters))
     }
 
     /// The blocks of a new drive.
@@ -400,14 +422,9 @@ fn striping(
 /// Return the slots of the write buffer, and a warning if its capacity is reduced. A buffer can
 /// never hold more than the drive's whole address space and the commands under way. A larger
 /// capacity would distort everything that is measured by it.
-fn buffer_slots(
-    c: &DeviceConfig,
-    layout: &Layout,
-    context: &PolicyContext,
-) -> Result<(u32, Option<String>), ConfigProblem> {
-    let bytes = BufferPolicy::new(&c.policy.buffer, context).map_err(of_policy("buffer"))?.capacity();
+fn buffer_slots(c: &DeviceConfig, layout: &Layout, buffer: &BufferPolicy) -> (u32, Option<String>) {
     let under_way = c.host.most_parts(layout.unit_bytes) as u32 * c.host.queue_depth;
-    let Some(bytes) = bytes else { return Ok((under_way, None)) };
+    let Some(bytes) = buffer.capacity() else { return (under_way, None) };
     let wanted = bytes / layout.unit_bytes;
     let most = u64::from(layout.host_units) + u64::from(under_way);
     let warning = (wanted > most).then(|| {
@@ -418,7 +435,7 @@ fn buffer_slots(
             u64::from(layout.host_units) * layout.unit_bytes
         )
     });
-    Ok((wanted.min(most) as u32, warning))
+    (wanted.min(most) as u32, warning)
 }
 
 /// Refuse deferred last loops where erases may fail.

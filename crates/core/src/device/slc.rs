@@ -192,7 +192,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         };
         if self.scope_is_taken(lane.0) {
             self.set_waiting(lane.0, true);
-        } else if self.fixed.collects_instantly {
+        } else if self.shape.fixed.collects_instantly {
             self.state.collect_soon(lane);
         } else {
             self.begin_collection(lane.0, victim.0);

@@ -156,7 +156,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.finish_last_loops();
         let mut pass = Pass::new(self, load);
         // Ageing before a run has no levelling: the blocks of a lane start with equal numbers of erases.
-        pass.erase_gap = if until == Until::Steady { None } else { self.fixed.erase_gap };
+        pass.erase_gap = if until == Until::Steady { None } else { self.shape.fixed.erase_gap };
         let analytic = load == Load::UniformFromStart;
         if analytic {
             // The analytic start has no extents of the fill that must be erased first.

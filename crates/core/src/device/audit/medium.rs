@@ -124,7 +124,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 held[left as usize] += 1;
             }
         }
-        if self.fixed.moves_stripes {
+        if self.shape.fixed.moves_stripes {
             law!(
                 held == s.parity.places.held(),
                 "groups have {held:?} stripes and count {:?}",
@@ -170,7 +170,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 // If reads can fail, they keep their extents from being erased until their data are decoded or given
                 // up.
                 OpKind::Read => {
-                    let keeps = !op.second || self.fixed.may_fail;
+                    let keeps = !op.second || self.shape.fixed.may_fail;
                     law!(
                         kept.remove(&id.number()) == keeps.then_some(op.cmd.extent),
                         "{op:?} keeps no extent"
@@ -190,7 +190,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 pending_rows[layout.extent_of(member.ppa).0 as usize] += 1;
             }
         }
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             // A reconstruction keeps the extent of the unit that it computes from being erased.
             let rebuilds = &self.state.parity.rebuilds;
             let of = |rid: u32| (rid, layout.extent_of(rebuilds[rid].ppa).0);

@@ -30,7 +30,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Place::Buffer(held) => self.state.write.buffer.slot(held.slot()),
             _ => return false,
         };
-        slot.moving && self.fixed.may_fail
+        slot.moving && self.shape.fixed.may_fail
     }
 
     /// The copies on flash of a logical unit and of the other members of its stripe, each with whether

@@ -17,7 +17,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Whether no collection may start or continue in a lane, because it is dead or full.
     #[inline]
     pub(in crate::device) fn has_given_up(&self, lane: u32) -> bool {
-        self.is_dead(lane) || self.fixed.may_fail && self.state.faults.full.contains(&lane)
+        self.is_dead(lane) || self.shape.fixed.may_fail && self.state.faults.full.contains(&lane)
     }
 
     /// Whether a lane is dead: one of its planes is dead or, if extents can have holes, all of them are.
@@ -173,7 +173,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if planes.is_empty() || planes.end > all {
             return Err(format!("there are no planes {planes:?}: the drive has {all}"));
         }
-        if !self.fixed.may_fail {
+        if !self.shape.fixed.may_fail {
             return Err("the drive was made without faults: give it a key of faults, or a fault".to_string());
         }
         self.kill(planes);

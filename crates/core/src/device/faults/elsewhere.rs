@@ -279,7 +279,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Allow the extent of a unit to be erased: its reconstruction has ended.
     #[inline]
     pub(in crate::device) fn release_target(&mut self, rid: u32) {
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             let extent = self.state.parity.targets.ends(rid);
             self.state.gc.reader_leaves(&self.shape.layout, extent);
             self.erase_if_drained(extent);

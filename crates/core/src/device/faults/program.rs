@@ -79,7 +79,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn take_collection_row(&mut self, lane: u32) -> Option<Ppa> {
         let row = self.state.extents.take_row(&self.shape.layout, lane, Writer::Collection, 0);
         debug_assert!(
-            row.is_some() || self.fixed.may_fail,
+            row.is_some() || self.shape.fixed.may_fail,
             "host data always leave an extent to collect into"
         );
         match row {

@@ -233,7 +233,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The report on the blocks of the drive; `None` if blocks cannot fail and the configuration names no bad block.
     pub fn block_report(&self) -> Option<BlockReport> {
-        let named = (!self.fixed.may_fail && self.shape.names_bad).then(|| self.shape.fallible_blocks());
+        let named =
+            (!self.shape.fixed.may_fail && self.shape.names_bad).then(|| self.shape.fallible_blocks());
         let blocks = named.as_ref().unwrap_or(self.flash.blocks());
         let counts = blocks.counts()?;
         let shares = self.shares();

@@ -113,7 +113,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Whether the collection of a lane closes this unit to host operations.
     pub(in crate::device) fn scope_closes(&self, lane: u32, unit: BusyUnit) -> bool {
         let own = self.shape.units_of_lane(lane);
-        match self.fixed.gc_scope {
+        match self.shape.fixed.gc_scope {
             Scope::Operation => false,
             Scope::Unit { .. } => own.contains(&unit),
             Scope::Controller => true,

@@ -165,7 +165,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let group = stripes.group_of_lane(lane);
             s.gc.groups.count(group, begins, s.now);
             let collecting = s.gc.groups.collecting(group);
-            s.counters.rotation_broken += u64::from(begins && self.fixed.rotates && collecting > 1);
+            s.counters.rotation_broken += u64::from(begins && self.shape.fixed.rotates && collecting > 1);
             s.counters.most_in_group = s.counters.most_in_group.max(u64::from(collecting));
         }
     }
@@ -191,8 +191,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// programs of a collection may wait for an erase, so no erase may wait for them.)
     pub(in crate::device) fn notice_of(&self, lane: u32) -> [bool; 2] {
         let c = &self.state.gc.collections[lane as usize];
-        let collects = c.is_active() && !c.waiting && !self.fixed.collects_instantly;
-        [collects, collects && c.stage == Stage::Copying && !self.fixed.defers_last_loop]
+        let collects = c.is_active() && !c.waiting && !self.shape.fixed.collects_instantly;
+        [collects, collects && c.stage == Stage::Copying && !self.shape.fixed.defers_last_loop]
     }
 
     /// Notify the busy units of a lane if the state of its collection has changed ([`Device::notice_of`]).
@@ -229,13 +229,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let later = self.state.policies.gc_schedule.start(&quiet);
             return self.set_waiting(lane, later);
         }
-        if self.fixed.may_fail && !due && self.gains_nothing(lane) {
+        if self.shape.fixed.may_fail && !due && self.gains_nothing(lane) {
             return;
         }
         if self.scope_is_taken(lane) {
             return self.set_waiting(lane, true);
         }
-        if self.fixed.collects_instantly {
+        if self.shape.fixed.collects_instantly {
             return self.state.collect_soon(Lane(lane));
         }
         if let Some(victim) = self.pick_victim(lane) {
@@ -260,10 +260,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// An extent of a lane that must be emptied regardless of its stale units: a block has failed, or its blocks have
     /// too few erases, or its data are too old.
     pub(super) fn due_extent(&self, lane: u32) -> Option<u32> {
-        let failing = if self.fixed.may_fail { self.failing_in(lane) } else { None };
-        let levels = failing.is_none() && self.fixed.erase_gap.is_some();
+        let failing = if self.shape.fixed.may_fail { self.failing_in(lane) } else { None };
+        let levels = failing.is_none() && self.shape.fixed.erase_gap.is_some();
         let due = if levels { self.coldest_in(lane) } else { failing };
-        if due.is_none() && self.fixed.refreshes { self.old_in(lane) } else { due }
+        if due.is_none() && self.shape.fixed.refreshes { self.old_in(lane) } else { due }
     }
 
     /// The victim for a collection of this lane: an extent that must be emptied, or the choice of the victim policy.
@@ -301,9 +301,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Aim::Fold => &mut s.counters.programs_fold,
         };
         *counted += u64::from(units);
-        if self.fixed.most_tokens > 0 {
+        if self.shape.fixed.most_tokens > 0 {
             let c = &mut s.gc.collections[lane as usize];
-            c.earn_tokens(units, self.shape.layout.units_per_row, self.fixed.most_tokens);
+            c.earn_tokens(units, self.shape.layout.units_per_row, self.shape.fixed.most_tokens);
         }
     }
 
@@ -326,7 +326,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn begin_collection(&mut self, lane: u32, victim: u32) {
         self.set_waiting(lane, false);
         let ends = self.state.now + self.collection_ns(victim);
-        let refreshes = self.fixed.refreshes && self.leaves_refresh(lane, victim);
+        let refreshes = self.shape.fixed.refreshes && self.leaves_refresh(lane, victim);
         let dead = !self.state.faults.dead_parts.is_empty();
         let (dead, dropped) = if dead { self.dead_units_of(victim) } else { (0, 0) };
         let units = self.shape.layout.units_per_extent;
@@ -359,7 +359,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         c.wins =
             (self.shape.layout.units_per_extent + dropped).saturating_sub(s.extents.not_won(victim) + dead);
         c.valid = valid;
-        c.tokens = i64::from(self.fixed.most_tokens) * TOKEN;
+        c.tokens = i64::from(self.shape.fixed.most_tokens) * TOKEN;
         c.gain.begins();
         self.count_collection(lane, true);
         self.tell_units(lane);
@@ -389,7 +389,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             self.close_scope(lane, true);
             self.next_move(lane);
-            if self.fixed.may_fail && self.has_given_up(lane) {
+            if self.shape.fixed.may_fail && self.has_given_up(lane) {
                 return self.stop_collecting(lane);
             }
         }
@@ -427,7 +427,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     fn all_moved(&mut self, lane: u32) {
-        if self.fixed.most_tokens > 0 {
+        if self.shape.fixed.most_tokens > 0 {
             // No further move will earn tokens, so programs need not be held back.
             self.set_closes_programs(lane, false);
         }
@@ -442,7 +442,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Make an erased extent available for writes.
     pub(in crate::device) fn extent_erased(&mut self, extent: u32) {
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             self.state.faults.full.remove(&self.shape.layout.lane_of(extent).0);
             self.readable_again(extent);
         }
@@ -475,7 +475,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         match self.shape.folds {
             Some(rule) if aim == Aim::Fold => {
                 s.folded(rule, Lane(lane));
-                if self.fixed.may_fail {
+                if self.shape.fixed.may_fail {
                     self.readable_again(victim);
                 }
                 self.data_erased(victim);
@@ -487,23 +487,23 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 s.counters.collections += 1;
                 s.counters.erases += 1;
                 self.scrub_no_more(victim);
-                if self.fixed.may_fail || self.shape.holes.is_some() {
+                if self.shape.fixed.may_fail || self.shape.holes.is_some() {
                     let layout = &self.shape.layout;
                     let first = layout.first_die(lane);
                     let spared = |die| u64::from(self.planes_not_erased(victim, die).count_ones());
                     let spared: u64 = (first..first + layout.luns).map(spared).sum();
                     self.state.counters.blocks_spared += spared;
                 }
-                if self.fixed.may_fail && !self.replace_bad_blocks(victim) {
+                if self.shape.fixed.may_fail && !self.replace_bad_blocks(victim) {
                     self.retire_extent(victim);
                 } else {
-                    if self.fixed.may_fail {
+                    if self.shape.fixed.may_fail {
                         self.note_gain(lane, victim, aim == Aim::Space);
                     }
                     self.extent_erased(victim);
                     self.defer_last_loop(victim);
                 }
-                if let Some(gap) = self.fixed.erase_gap {
+                if let Some(gap) = self.shape.fixed.erase_gap {
                     self.note_coldest(lane, gap);
                 }
             }

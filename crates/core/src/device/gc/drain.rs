@@ -87,7 +87,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let Some(lane) = self.state.gc.lane_draining(&self.shape.layout, extent) else { return };
         if self.state.gc.collections[lane as usize].readers == 0 {
             self.state.gc.draining -= 1;
-            if self.fixed.collects_instantly { self.erase_instantly(lane) } else { self.erase_victim(lane) }
+            if self.shape.fixed.collects_instantly {
+                self.erase_instantly(lane)
+            } else {
+                self.erase_victim(lane)
+            }
         }
     }
 }

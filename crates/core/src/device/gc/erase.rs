@@ -129,8 +129,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if !folds {
             self.choose_voltage(victim);
         }
-        let part =
-            if self.fixed.defers_last_loop && !folds { ErasePart::AllButLast } else { ErasePart::Whole };
+        let part = if self.shape.fixed.defers_last_loop && !folds {
+            ErasePart::AllButLast
+        } else {
+            ErasePart::Whole
+        };
         let erases = self.order_erases(lane, victim, part);
         self.state.gc.collections[lane as usize].erases = erases;
         if erases == 0 {
@@ -156,7 +159,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (mut erases, page) = (0, layout.page_number_of(Extent(extent), 0));
         for number in 0..luns * parts {
             let (die, mut mask) = (first + number / parts, mask << (number % parts * width));
-            if self.fixed.may_fail || self.shape.holes.is_some() {
+            if self.shape.fixed.may_fail || self.shape.holes.is_some() {
                 mask &= !self.planes_not_erased(extent, die);
             }
             if mask == 0 {
@@ -188,7 +191,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Handle the end of an erase of a part of an extent.
     #[inline(never)]
     pub(in crate::device) fn erased(&mut self, op: OpId, lane: u32) {
-        self.state.counters.erase_failures += u64::from(self.fixed.may_fail && self.flash.has_failed(op));
+        self.state.counters.erase_failures +=
+            u64::from(self.shape.fixed.may_fail && self.flash.has_failed(op));
         let FlashCommand { part, extent, .. } = self.flash.op(op).cmd;
         self.free_op(op);
         if part == ErasePart::Last {
@@ -203,7 +207,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Note that a collection has executed all loops of an extent's erase except for the last.
     pub(super) fn defer_last_loop(&mut self, extent: u32) {
-        if self.fixed.defers_last_loop {
+        if self.shape.fixed.defers_last_loop {
             self.state.gc.last_loops.lacking[extent as usize].deferred = true;
         }
     }
@@ -211,7 +215,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Whether a program to this row must wait for the last loop of its extent's erase.
     #[inline]
     pub(in crate::device) fn lacks_last_loop(&self, row: Ppa) -> bool {
-        self.fixed.defers_last_loop && self.state.gc.last_loops.lacks(self.shape.layout.extent_of(row).0)
+        self.shape.fixed.defers_last_loop
+            && self.state.gc.last_loops.lacks(self.shape.layout.extent_of(row).0)
     }
 
     /// Hold a program, which has its row, until the last loop of its extent's erase has ended. The first such program

@@ -20,7 +20,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let fold = || self.state.fold_victim(&self.shape, self.flash.host_ops(), Lane(lane)).map(|e| e.0);
         let victim = for_space.or_else(fold);
         if let Some(victim) = victim {
-            if self.fixed.may_fail && !self.has_rows_for(lane, victim) {
+            if self.shape.fixed.may_fail && !self.has_rows_for(lane, victim) {
                 return;
             }
             self.begin_collection(lane, victim);

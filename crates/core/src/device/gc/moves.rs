@@ -203,7 +203,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Handle the end of a copyback: map the units to their new copies.
     #[inline(never)]
     pub(in crate::device) fn copied_back(&mut self, op: OpId, lane: u32) {
-        if self.fixed.may_fail && self.flash.has_failed(op) {
+        if self.shape.fixed.may_fail && self.flash.has_failed(op) {
             return self.copyback_failed(op, lane);
         }
         let cmd = &self.flash.op(op).cmd;

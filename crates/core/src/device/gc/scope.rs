@@ -14,7 +14,7 @@ use tailcut_units::Occupant;
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Whether only one collection at a time may run in a scope.
     pub(in crate::device) fn one_at_a_time(&self) -> bool {
-        matches!(self.fixed.gc_scope, Scope::Channel | Scope::Controller | Scope::Unit { alone: true })
+        matches!(self.shape.fixed.gc_scope, Scope::Channel | Scope::Controller | Scope::Unit { alone: true })
     }
 
     /// Whether another collection prevents one in this lane, because only one may run in its scope. A collection that
@@ -40,7 +40,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         c.closes = close;
         let erases = c.stage == Stage::Erasing;
-        let tell = close && self.fixed.rebuilds_reads;
+        let tell = close && self.shape.fixed.rebuilds_reads;
         for unit in BusyUnit::each(self.scope_units(lane)) {
             if close {
                 self.flash.close(unit, erases);
@@ -72,7 +72,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The busy units in which no other collection may run, if scopes are exclusive.
     pub(in crate::device) fn exclusive_units(&self, lane: u32) -> Range<BusyUnit> {
-        match self.fixed.gc_scope {
+        match self.shape.fixed.gc_scope {
             Scope::Unit { .. } => self.units_of_channel(lane),
             _ => self.scope_units(lane),
         }
@@ -94,7 +94,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// The busy units that a collection of this lane closes to host operations.
     pub(in crate::device) fn scope_units(&self, lane: u32) -> Range<BusyUnit> {
-        match self.fixed.gc_scope {
+        match self.shape.fixed.gc_scope {
             Scope::Operation => BusyUnit(0)..BusyUnit(0),
             Scope::Unit { .. } => self.shape.units_of_lane(lane),
             Scope::Controller => BusyUnit(0)..BusyUnit(self.shape.units),
@@ -105,7 +105,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Close or open the scope of a collection to host programs, as the schedule decides.
     #[inline]
     pub(in crate::device) fn update_program_gate(&mut self, lane: u32, view: &SpaceView) {
-        if self.fixed.may_close_programs {
+        if self.shape.fixed.may_close_programs {
             let bars = self.state.policies.gc_schedule.closes_programs(view);
             self.set_closes_programs(lane, bars);
         }
@@ -127,7 +127,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// The busy units whose host operations matter to a collection of this lane: it may yield to them, and may hold
     /// back their programs.
     pub(in crate::device) fn heeded_units(&self, lane: u32) -> Range<BusyUnit> {
-        match self.fixed.gc_scope {
+        match self.shape.fixed.gc_scope {
             Scope::Operation | Scope::Unit { .. } => self.shape.units_of_lane(lane),
             Scope::Channel | Scope::Controller => self.scope_units(lane),
         }

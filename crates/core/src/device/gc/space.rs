@@ -33,14 +33,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
             scope.clone().any(active)
         };
         let (mut host_reads, mut host_programs) = (false, false);
-        if host_active && self.fixed.may_close_programs {
+        if host_active && self.shape.fixed.may_close_programs {
             for unit in scope.filter(|&unit| active(unit)) {
                 host_reads |= self.flash.host_load(unit).reads > 0;
                 host_programs |= self.flash.waiting(unit).meets(Occupants::HOST_PROGRAMS);
             }
         }
         let mut host_writes = false;
-        if host_active && self.fixed.most_tokens > 0 {
+        if host_active && self.shape.fixed.most_tokens > 0 {
             let programs = |unit| {
                 let load = self.flash.host_load(unit);
                 load.ops > load.reads
@@ -48,7 +48,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             host_writes = BusyUnit::each(self.heeded_units(lane)).any(programs);
         }
         let (mut channel_active, mut group_collecting) = (false, 0);
-        if self.fixed.heeds_channel {
+        if self.shape.fixed.heeds_channel {
             channel_active = self.host_needs_channels(lane);
         }
         if let Some(stripes) = &self.shape.stripes {
@@ -56,7 +56,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let group = stripes.group_of_lane(lane);
             group_collecting = s.gc.groups.collecting(group) - u32::from(own);
         }
-        let rebuilds_here = self.fixed.rotates
+        let rebuilds_here = self.shape.fixed.rotates
             && BusyUnit::each(self.scope_units(lane)).any(|u| self.flash.host_load(u).rebuilds > 0);
         SpaceView {
             free: s.extents.free(&self.shape.layout, lane).saturating_sub(self.shape.kept_for_failures),

@@ -37,7 +37,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn write_load(&self) -> WriteLoad {
         let s = &self.state;
         let b = &s.write.buffer;
-        if !self.fixed.acknowledge_held {
+        if !self.shape.fixed.acknowledge_held {
             return WriteLoad { in_flight: 0, room: 0, waits: b.held() > 0 };
         }
         WriteLoad {

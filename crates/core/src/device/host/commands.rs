@@ -172,8 +172,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let (begin, span) = s.host.down.grant(decided, u64::from(command.bytes), rate);
             ledger.charge(Cause::HOST_LINK_WAIT, begin - decided);
             ledger.charge(Cause::HOST_LINK, span);
-            ledger.charge(Cause::CONTROLLER, self.fixed.buffer_write_ns);
-            s.host.write_ready.push(&mut s.timers, begin + span + self.fixed.buffer_write_ns, id);
+            ledger.charge(Cause::CONTROLLER, self.shape.fixed.buffer_write_ns);
+            s.host.write_ready.push(&mut s.timers, begin + span + self.shape.fixed.buffer_write_ns, id);
         } else {
             s.host.read_ready.push(&mut s.timers, decided, id);
         }
@@ -206,11 +206,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Whether a command waits for an operation that is still queued and that a collection has delayed.
     fn collections_hold_up_commands(&self) -> bool {
         let s = &self.state;
-        if self.fixed.collects_instantly {
+        if self.shape.fixed.collects_instantly {
             return false;
         }
         // A command that waits for data to leave the buffer waits for programs.
-        let leaves = !self.fixed.acknowledge_held || !s.host.room.is_empty() || !s.host.flushes.is_empty();
+        let leaves =
+            !self.shape.fixed.acknowledge_held || !s.host.room.is_empty() || !s.host.flushes.is_empty();
         if leaves && (s.write.stalled.any() || s.parity.stripes.waiting > 0) {
             return true;
         }
@@ -228,7 +229,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let ahead = |(there, id): (u64, u32)| {
             let bytes = u64::from(s.host.requests[id].host.command.bytes);
             let span = Span::transfer(bytes, self.shape.host.rate_from_host()).0;
-            (there - self.fixed.buffer_write_ns).saturating_sub(now).min(span)
+            (there - self.shape.fixed.buffer_write_ns).saturating_sub(now).min(span)
         };
         let down = s.host.down.granted() - s.host.write_ready.iter().map(ahead).sum::<u64>();
         [up, down]
@@ -278,7 +279,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn send_up(&mut self, id: u32, bytes: u64, last: bool) -> u64 {
         let s = &mut self.state;
         let mut bytes = bytes;
-        if self.fixed.sends_whole {
+        if self.shape.fixed.sends_whole {
             let r = &mut s.host.requests[id];
             r.gathered += bytes as u32;
             if !last {

@@ -11,7 +11,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// for drives without FUA.
     pub(in crate::device) fn begin_flush(&mut self, id: u32) {
         let s = &mut self.state;
-        if !self.fixed.acknowledge_held
+        if !self.shape.fixed.acknowledge_held
             || s.policies.buffer.survives_power_cut()
             || s.write.buffer.held() == 0
         {

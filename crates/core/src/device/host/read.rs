@@ -34,7 +34,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut parts = ops.len() as u32;
         self.state.counters.flash_reads += ops.len() as u64;
         self.observe_request(id, RequestStep::Translated(from_memory));
-        let blocked = self.fixed.rebuilds_reads && self.state.gc.under_way > 0;
+        let blocked = self.shape.fixed.rebuilds_reads && self.state.gc.under_way > 0;
         if blocked || self.state.faults.some_lost && self.shape.has_parity() {
             parts = self.rebuild_blocked(id, &mut ops);
         }
@@ -57,7 +57,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Find bytes `from..to` of one logical unit for a read. Returns how many of them are in memory.
     #[inline]
     fn read_unit(&mut self, id: u32, lpn: Lpn, from: u64, to: u64) -> u64 {
-        if self.fixed.may_fail && self.is_out_of_reach(lpn, from, to) {
+        if self.shape.fixed.may_fail && self.is_out_of_reach(lpn, from, to) {
             self.state.host.requests[id].host.status = Status::MediaError;
             return 0;
         }
@@ -165,7 +165,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// The index of an extent's blocks, for operations whose end or time depends on their blocks.
     #[inline]
     pub(in crate::device) fn block_of(&self, extent: u32) -> u32 {
-        if self.fixed.names_blocks { self.shape.layout.lane_of(extent).1 } else { NONE }
+        if self.shape.fixed.names_blocks { self.shape.layout.lane_of(extent).1 } else { NONE }
     }
 
     /// Reserve a read. It keeps its extent from being erased until it is sensed or, if reads can fail, until its data

@@ -172,7 +172,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             extra: 0,
             busy_channels: 0,
             read: Span(self.unit_read_ns()),
-            rotates: self.fixed.rotates,
+            rotates: self.shape.fixed.rotates,
         };
         for member in stripes.members(stripe).filter(|&u| u != target) {
             let Source::Flash(ppa) = self.source(job, rewritten, member) else { continue };
@@ -195,7 +195,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let r = &mut self.state.parity.rebuilds[rid];
         (r.request, r.left, r.bytes, r.ppa) = (id, 0, bytes, row);
         r.failed = false;
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             // If another member cannot be read, the unit itself may have to be read.
             self.state.parity.targets.begins(rid, Extent(extent));
             self.state.gc.reader_comes(&self.shape.layout, Extent(extent));
@@ -310,7 +310,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let r = &mut s.parity.rebuilds[rid];
         r.left -= 1;
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             r.failed |= self.flash.has_failed(op);
         }
         if r.left > 0 {

@@ -36,13 +36,15 @@ pub(in crate::device) struct Parity {
 }
 
 impl Parity {
-    pub fn new(shape: &Shape, limits: &Limits, moves_stripes: bool) -> Parity {
+    pub fn new(shape: &Shape, limits: &Limits) -> Parity {
         let lanes = shape.layout.lanes;
         let stripes = shape.stripes.as_ref();
         Parity {
             stripes: StripeState::new(stripes, shape.buffer_slots, lanes),
             places: match stripes {
-                Some(stripes) if moves_stripes => StripePlaces::new(stripes, shape.most_stripes.clone()),
+                Some(stripes) if shape.fixed.moves_stripes => {
+                    StripePlaces::new(stripes, shape.most_stripes.clone())
+                }
                 _ => StripePlaces::fixed(),
             },
             programs: Programs::new(stripes, lanes),

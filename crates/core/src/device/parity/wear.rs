@@ -63,12 +63,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Whether stripes may move to colder lanes.
     pub fn moves_stripes(&self) -> bool {
-        self.fixed.moves_stripes
+        self.shape.fixed.moves_stripes
     }
 
     /// Whether extents are emptied to level the erases of their blocks.
     pub fn levels_erases(&self) -> bool {
-        self.fixed.erase_gap.is_some()
+        self.shape.fixed.erase_gap.is_some()
     }
 
     /// Count rows programmed in a lane.
@@ -185,7 +185,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.data_below(slot, place, old_ppa);
         self.state.parity.stripes.members[at] =
             Member { unit, slot, old_ppa, ppa: Ppa::NONE, done: false, short: true };
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             self.lacks(unit, self.state.write.buffer.full(), NONE);
         }
         true

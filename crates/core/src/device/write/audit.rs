@@ -13,7 +13,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Check that a slot in flight is in one write unit.
     pub(in crate::device) fn audit_buffer(&self) -> Result<(), String> {
         let b = &self.state.write.buffer;
-        b.audit(self.fixed.acknowledge_held || self.is_read_only())?;
+        b.audit(self.shape.fixed.acknowledge_held || self.is_read_only())?;
         let mut in_units = vec![0; b.slots() as usize];
         let upr = self.shape.layout.units_per_row;
         for group in self.state.write.units.in_use() {
@@ -41,8 +41,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 in_units[m.slot as usize] += 1;
             }
         }
-        let dies =
-            if self.fixed.flushes_by_die { self.shape.layout.lanes / self.shape.lanes_of_die() } else { 0 };
+        let dies = if self.shape.fixed.flushes_by_die {
+            self.shape.layout.lanes / self.shape.lanes_of_die()
+        } else {
+            0
+        };
         for die in 0..dies {
             law!(
                 self.state.write.ready.has(die) || !self.fills_group(die),

@@ -44,7 +44,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.hold_unit_of(id, lpn, from, to)?;
             self.state.host.requests[id].next_lpn = lpn + 1;
         }
-        if self.fixed.acknowledge_held && command.fua {
+        if self.shape.fixed.acknowledge_held && command.fua {
             // Deferred, because its FLUSH may make room for waiting writes, which must not happen while these are being
             // admitted.
             self.observe_request(id, RequestStep::Forced);
@@ -53,7 +53,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 s.deferred.push(Deferred::Forced);
             }
             s.host.forced.push_back(id);
-        } else if self.fixed.acknowledge_held {
+        } else if self.shape.fixed.acknowledge_held {
             self.complete_message(id);
         } else {
             // Hold all units first, so that neighbours share write units.
@@ -70,12 +70,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let place = self.map.lookup(lpn);
         let (mut mask, full) = (s.write.buffer.mask(from, to, true), s.write.buffer.full());
         if let Place::Buffer(InBuffer::Slot(slot)) = place
-            && self.fixed.overwrite_in_place
+            && self.shape.fixed.overwrite_in_place
             && !s.write.buffer.slot(slot).in_flight
         {
             s.write.buffer.overwrite(slot, mask);
             s.counters.host_units_written += 1;
-            if self.fixed.may_fail {
+            if self.shape.fixed.may_fail {
                 self.lost_no_more(lpn, mask);
             }
             let s = &self.state;
@@ -113,20 +113,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
         };
         let s = &mut self.state;
-        let waiter = if self.fixed.acknowledge_held { NONE } else { id };
+        let waiter = if self.shape.fixed.acknowledge_held { NONE } else { id };
         let slot = s.write.buffer.insert(lpn, old_ppa, mask, list, waiter).expect("room was seen above");
-        if !self.fixed.acknowledge_held {
+        if !self.shape.fixed.acknowledge_held {
             s.host.requests[id].remaining += 1;
         }
         s.counters.host_units_written += 1;
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             self.lost_no_more(lpn, written);
         }
         self.map.set_buffer(lpn, slot);
         self.list_written(list);
         self.data_below(slot, place, below);
         self.data_held(id, slot, from, to);
-        if self.fixed.acknowledge_held {
+        if self.shape.fixed.acknowledge_held {
             self.flush_as_policy_says(list);
         }
         Ok(())

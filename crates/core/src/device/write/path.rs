@@ -22,7 +22,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// stripe.
     #[inline]
     pub(in crate::device) fn dirty_list_of(&mut self, lpn: Lpn) -> DirtyList {
-        match self.fixed.write_path {
+        match self.shape.fixed.write_path {
             WritePath::Rows => DirtyList::of_pool(self.state.policies.placement.pool(lpn)),
             WritePath::Stripes => DirtyList::of_stripe(self.entry_of(lpn)),
         }
@@ -31,7 +31,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Note that a slot of this list was written.
     #[inline]
     pub(in crate::device) fn list_written(&mut self, list: DirtyList) {
-        match self.fixed.write_path {
+        match self.shape.fixed.write_path {
             WritePath::Rows => {}
             WritePath::Stripes => self.stripe_written(list.stripe()),
         }
@@ -41,7 +41,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// slot replaces, and the copy that has the bytes that both slots lack.
     #[inline]
     pub(in crate::device) fn supersede(&mut self, lpn: Lpn, older: u32) -> (Ppa, Ppa) {
-        match self.fixed.write_path {
+        match self.shape.fixed.write_path {
             // The newer slot replaces the copy that the older slot was to replace.
             WritePath::Rows => {
                 let older = self.state.write.buffer.slot_mut(older);
@@ -57,7 +57,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(in crate::device) fn copy_below(&self, lpn: Lpn, slot: u32) -> Ppa {
         let held = self.state.write.buffer.slot(slot);
-        match self.fixed.write_path {
+        match self.shape.fixed.write_path {
             WritePath::Stripes if held.in_flight => self.flash_copy(lpn).unwrap_or(Ppa::NONE),
             WritePath::Rows | WritePath::Stripes => held.old_ppa,
         }
@@ -66,7 +66,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Flush the data that the flush policy has chosen. Returns false if none of them can leave now.
     #[inline]
     pub(in crate::device) fn flush_named(&mut self, verdict: FlushVerdict, list: DirtyList) -> bool {
-        match self.fixed.write_path {
+        match self.shape.fixed.write_path {
             WritePath::Rows => {
                 self.flush_rows(verdict, list.pool());
                 true
@@ -78,7 +78,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Flush the data that have been dirty longest, if any dirty data can leave.
     pub(in crate::device) fn flush_oldest(&mut self) {
         let Some(list) = self.state.write.buffer.oldest_list() else { return };
-        match self.fixed.write_path {
+        match self.shape.fixed.write_path {
             WritePath::Rows => self.flush_one(list.pool()),
             WritePath::Stripes => {
                 if let Some(entry) = self.next_stripe(false) {
@@ -90,7 +90,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Flush all dirty data that can leave.
     pub(in crate::device) fn flush_all(&mut self) {
-        match self.fixed.write_path {
+        match self.shape.fixed.write_path {
             WritePath::Rows => {
                 while let Some(list) = self.state.write.buffer.oldest_list() {
                     self.flush_one(list.pool());
@@ -103,7 +103,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Unmap the units `first..end`. Returns how many are kept, because the parity of their stripe
     /// covers them.
     pub(in crate::device) fn trim_units(&mut self, first: Lpn, end: Lpn) -> u32 {
-        match self.fixed.write_path {
+        match self.shape.fixed.write_path {
             WritePath::Rows => {
                 for lpn in first.run(end - first) {
                     self.trim_unit(lpn);
@@ -130,7 +130,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
             }
         }
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             self.lost_by_trim(lpn);
         }
         self.data_trimmed(lpn);
@@ -138,7 +138,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Resume writes that waited for free extents of a lane, after some have become free.
     pub(in crate::device) fn resume_stalled(&mut self, lane: u32) {
-        match self.fixed.write_path {
+        match self.shape.fixed.write_path {
             WritePath::Rows => self.resume_stalled_write_units(lane),
             WritePath::Stripes => self.resume_stalled_stripes(lane),
         }

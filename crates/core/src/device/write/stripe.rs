@@ -331,7 +331,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Flush the dirty units of a stripe. `also`: rewrite this unit of the stripe, which is on flash.
     pub(in crate::device) fn flush_with(&mut self, entry: u32, also: Option<Lpn>) {
-        let levels = self.fixed.moves_stripes && self.state.faults.life.is_empty();
+        let levels = self.shape.fixed.moves_stripes && self.state.faults.life.is_empty();
         let (moves, left) = if levels { self.move_stripe(entry) } else { (false, NONE) };
         let stripes = self.shape.striped();
         let s = &mut self.state;
@@ -349,7 +349,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             s.parity.stripes.members[first + members] =
                 Member { unit, slot, old_ppa, ppa: Ppa::NONE, done: false, short };
             members += 1;
-            if short && self.fixed.may_fail {
+            if short && self.shape.fixed.may_fail {
                 let lacks = s.write.buffer.full() & !mask;
                 self.lacks(unit, lacks, NONE);
             }
@@ -387,7 +387,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// the old copies of the written units, or the rest of the stripe, whichever costs less. If a collection blocks one
     /// of them, or one is lost, all others are read instead.
     fn read_for_parity(&mut self, job: u32, stripe: u32) {
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             self.lose_short_members(job);
         }
         let stripes = self.shape.striped();
@@ -409,7 +409,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     << (member.unit.0 % (stripes.width - 1));
             }
         }
-        let avoid = self.fixed.flush_avoids_collections;
+        let avoid = self.shape.fixed.flush_avoids_collections;
         let parity = 1u64 << (stripes.width - 1);
         for (i, unit) in stripes.members(stripe).enumerate() {
             if let Some(ppa) = self.copy_beside(job, unit) {
@@ -536,7 +536,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 if let Place::Flash(ppa) = self.map.trim(unit) {
                     self.invalidate(ppa);
                 }
-                if self.fixed.may_fail {
+                if self.shape.fixed.may_fail {
                     self.lost_by_trim(unit);
                 }
                 self.data_trimmed(unit);

@@ -18,7 +18,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Find a row for every member of a job whose data are complete, or let the job wait.
     pub(in crate::device) fn place_stripe(&mut self, job: u32) {
         self.data_gathered(job);
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             self.members_lack_nothing(job);
         }
         self.observe_write(job, true, WriteStep::Ready);
@@ -66,7 +66,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let stripes = self.shape.striped();
         let group = stripes.group_of_lane(lane);
         self.resume_stalled_jobs(group);
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             self.resume_members(lane);
             // Lanes of this group may be substitutes for dead ones.
             for dead in self.dead_lanes().collect::<Vec<_>>() {
@@ -185,11 +185,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.settle_member(unit, slot, ppa);
         }
         let left = self.state.parity.stripes.jobs[job].left;
-        if last && self.fixed.may_fail {
+        if last && self.shape.fixed.may_fail {
             self.note_dead_members(job);
         }
         let (stripe, offsets) = if last { self.commit_stripe(job) } else { (0, 0) };
-        if last && self.fixed.may_fail {
+        if last && self.shape.fixed.may_fail {
             self.note_lost();
         }
         if last && self.state.parity.rewriting.under_way == 0 {
@@ -204,7 +204,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.free_op(op);
         if last {
             self.after_commit(stripe, offsets);
-            if self.fixed.may_fail {
+            if self.shape.fixed.may_fail {
                 self.check_all_failing();
             }
             if left != NONE {

@@ -114,11 +114,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Flush the data that the flush policy chooses, until the policy chooses to wait.
     #[inline]
     pub(in crate::device) fn flush_as_policy_says(&mut self, list: DirtyList) {
-        if self.fixed.flushes_by_die {
+        if self.shape.fixed.flushes_by_die {
             self.note_ready(self.shape.first_lane(list.pool()) / self.shape.lanes_of_die());
         }
         loop {
-            let die_ready = self.fixed.flushes_by_die && self.has_ready_die();
+            let die_ready = self.shape.fixed.flushes_by_die && self.has_ready_die();
             let s = &mut self.state;
             let view = FlushView {
                 die_ready,
@@ -253,7 +253,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let op = self.new_unit_read(Occupant::RmwRead, Work::WriteUnit(write_unit), old_ppa);
         self.flash.order_mut(op).write_unit = write_unit;
         self.data_wanted(slot, old_ppa);
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             let slot = self.state.write.buffer.slot(slot);
             self.lacks(slot.lpn, self.state.write.buffer.full() & !slot.mask, op.number());
         }
@@ -462,13 +462,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn programmed(&mut self, op: OpId, write_unit: u32) {
         let g = &mut self.state.write.units[write_unit];
         g.programs -= 1;
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             g.failed |= self.flash.has_failed(op);
         }
         if g.programs > 0 {
             return self.free_op(op);
         }
-        if self.fixed.most_tokens > 0 && g.writer == Writer::Host {
+        if self.shape.fixed.most_tokens > 0 && g.writer == Writer::Host {
             let lane = g.lane;
             self.pay_token(lane);
         }
@@ -506,7 +506,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         if writer == Writer::Host {
             self.state.write.lane_load[lane as usize].end();
-            if self.fixed.flushes_by_die {
+            if self.shape.fixed.flushes_by_die {
                 let from = self.state.write.units[write_unit].from;
                 self.flush_as_policy_says(DirtyList::of_pool(self.shape.pool_of(from)));
             }
@@ -516,7 +516,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         self.state.write.units.give(write_unit);
         self.free_op(op);
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             self.check_failing(extent);
         }
         if writer == Writer::Collection {
