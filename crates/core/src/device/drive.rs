@@ -17,6 +17,7 @@ use crate::address::BusyUnit;
 use crate::config::DeviceConfig;
 use crate::containers::few_timers::FewTimers;
 use crate::containers::timers::UNSET;
+use crate::device::payload::Payload;
 use crate::figures::{Capacity, Counters, Gauges, PulseWear, SuspensionWear};
 use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup};
 use crate::front::Completion;
@@ -47,7 +48,7 @@ pub(super) const TIMER_RARE: usize = 5;
 /// A drive and its state. See the module's documentation.
 pub struct Device<O: Observer = (), M: Medium = NoData> {
     pub(super) shape: Shape,
-    pub(super) medium: M,
+    pub(super) data: Payload<M>,
     pub(super) map: Map,
     pub(super) flash: Flash<O>,
     pub(super) state: State,
@@ -149,9 +150,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         };
         let flash = Flash::new(setup, observer);
         let state = State::new(&shape, &limits, policies);
-        let medium = super::payload::attached(medium, &shape, &state);
-        let mut device = Device { shape, medium, map, flash, state };
-        device.set_fault_timer();
+        let data = super::payload::attached(medium, &shape, &state);
+        let mut device = Device { shape, data, map, flash, state };
+        device.state.set_fault_timer(&device.shape);
         Ok(device)
     }
 
@@ -197,7 +198,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// The wear of the blocks by erase pulses; `None` if erases use the configured loops.
     pub fn pulse_wear(&self) -> Option<PulseWear> {
         let eraser = self.flash.eraser()?;
-        let wear = self.mean_and_most(|plane, index| self.flash.wear_of(plane, index));
+        let wear = self.shape.mean_and_most(&self.state.extents, self.flash.blocks(), |plane, index| {
+            self.flash.wear_of(plane, index)
+        });
         Some(PulseWear::of(eraser, wear))
     }
 
@@ -205,7 +208,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub fn pe_cycles(&self) -> Vec<u32> {
         let blocks = self.flash.blocks();
         let mut all = Vec::new();
-        self.of_blocks(|plane, index| {
+        self.shape.of_blocks(&self.state.extents, self.flash.blocks(), |plane, index| {
             all.push(match self.flash.eraser() {
                 Some(eraser) => eraser.cycles(blocks, plane, index),
                 None => blocks.cycles_at(blocks.place(plane, index)),
@@ -217,32 +220,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Mean and largest program/erase count of a block.
     pub fn wear(&self) -> (f64, u32) {
         let blocks = self.flash.blocks();
-        self.mean_and_most(|plane, index| blocks.cycles_at(blocks.place(plane, index)))
-    }
-
-    /// Mean and maximum of a function of plane and index over the blocks in use.
-    fn mean_and_most(&self, of: impl Fn(u32, u32) -> u32) -> (f64, u32) {
-        let (mut sum, mut count, mut most) = (0u64, 0u64, 0);
-        self.of_blocks(|plane, index| {
-            let n = of(plane, index);
-            sum += u64::from(n);
-            most = most.max(n);
-            count += 1;
-        });
-        (sum as f64 / count.max(1) as f64, most)
-    }
-
-    /// Call `give` with the plane and the index of each block in use.
-    fn of_blocks(&self, mut give: impl FnMut(u32, u32)) {
-        let (layout, blocks) = (&self.shape.layout, self.flash.blocks());
-        for (lane, &usable) in (0..).zip(&layout.usable) {
-            for plane in layout.planes_of(lane) {
-                let (lane, part) = layout.part_of_plane(plane);
-                let is_hole = |index| self.state.extents.is_hole(layout, lane * layout.stride + index, part);
-                let in_use = |&index: &u32| blocks.has(plane, index) && !is_hole(index);
-                (0..usable).filter(in_use).for_each(|index| give(plane, index));
-            }
-        }
+        self.shape.mean_and_most(&self.state.extents, self.flash.blocks(), |plane, index| {
+            blocks.cycles_at(blocks.place(plane, index))
+        })
     }
 
     /// Suspensions of erases by block since the drive was made: mean and maximum, and the factors
@@ -250,7 +230,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub fn suspension_wear(&self) -> SuspensionWear {
         let blocks = self.flash.blocks();
         let of = |plane, index| blocks.suspensions()[blocks.id(plane, index).index()];
-        SuspensionWear::of(self.mean_and_most(of), self.shape.suspend.erase.rber_growth)
+        SuspensionWear::of(
+            self.shape.mean_and_most(&self.state.extents, self.flash.blocks(), of),
+            self.shape.suspend.erase.rber_growth,
+        )
     }
 
     /// Energy that the arrays took since the counters were reset, in millijoules: in all, and for
@@ -308,8 +291,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Replace the observer.
     pub fn observed_by<P: Observer>(self, observer: P) -> Device<P, M> {
-        let Device { shape, medium, map, flash, state } = self;
-        Device { shape, medium, map, flash: flash.observed_by(observer), state }
+        let Device { shape, data, map, flash, state } = self;
+        Device { shape, data, map, flash: flash.observed_by(observer), state }
     }
 
     /// Return the observer and drop the drive.

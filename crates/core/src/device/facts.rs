@@ -6,7 +6,7 @@ use crate::device::work::Work;
 use crate::flash::{Fact, HostOpEnded, OpId, Submitted};
 use crate::medium::Medium;
 use crate::nand::OpKind;
-use crate::observer::{Observer, RequestEvent, RequestStep, WriteEvent, WriteStep};
+use crate::observer::{Observer, WriteEvent, WriteStep};
 use tailcut_units::SimTime;
 
 impl<O: Observer, M: Medium> Device<O, M> {
@@ -61,7 +61,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn sensed(&mut self, head: OpId) {
         let mut next = Some(head);
         while let Some(op) = next {
-            self.data_sensed(op);
+            self.data.sensed(&self.flash, &self.state.host, &self.state.copies(&self.shape, &self.map), op);
             if !self.shape.fixed.may_fail {
                 let extent = self.state.read_leaves(&self.shape.layout, op);
                 self.erase_if_drained(extent);
@@ -121,13 +121,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.wake_unit(unit);
             }
         }
-    }
-
-    /// Report a step of the request in this slot to the observer.
-    #[inline]
-    pub(super) fn observe_request(&mut self, id: u32, step: RequestStep) {
-        let (request, at) = (self.state.host.requests[id].host.index, SimTime(self.state.now));
-        self.flash.observer_mut().request(&RequestEvent { request, at, step });
     }
 
     /// Report a step of a write unit or a stripe to the observer.

@@ -14,6 +14,7 @@ use crate::flash::erase::Eraser;
 use crate::flash::senses::Senses;
 use crate::flash::setup::Parts;
 use crate::ftl::config::{CopyMode, ExtentKind};
+use crate::ftl::extents::Extents;
 use crate::ftl::holes::Holes;
 use crate::ftl::layout::Layout;
 use crate::ftl::map::Fill;
@@ -367,6 +368,21 @@ impl Shape {
         self.stripes.is_some()
     }
 
+    /// Whether stripes may move to colder lanes.
+    pub fn moves_stripes(&self) -> bool {
+        self.fixed.moves_stripes
+    }
+
+    /// Whether extents are emptied to level the erases of their blocks.
+    pub fn levels_erases(&self) -> bool {
+        self.fixed.erase_gap.is_some()
+    }
+
+    /// Whether old data are written again.
+    pub fn refreshes(&self) -> bool {
+        self.fixed.refreshes
+    }
+
     /// Largest number of mapping units that one command touches.
     pub fn most_parts(&self) -> u32 {
         self.host.most_parts(self.layout.unit_bytes) as u32
@@ -381,6 +397,36 @@ impl Shape {
     /// Host capacity in bytes: whole mapping units.
     pub fn host_bytes(&self) -> u64 {
         u64::from(self.layout.host_units) * self.layout.unit_bytes
+    }
+
+    /// Call `give` with the plane and the index of each block in use.
+    pub(super) fn of_blocks(&self, extents: &Extents, blocks: &Blocks, mut give: impl FnMut(u32, u32)) {
+        let layout = &self.layout;
+        for (lane, &usable) in (0..).zip(&layout.usable) {
+            for plane in layout.planes_of(lane) {
+                let (lane, part) = layout.part_of_plane(plane);
+                let is_hole = |index| extents.is_hole(layout, lane * layout.stride + index, part);
+                let in_use = |&index: &u32| blocks.has(plane, index) && !is_hole(index);
+                (0..usable).filter(in_use).for_each(|index| give(plane, index));
+            }
+        }
+    }
+
+    /// Mean and maximum of a function of plane and index over the blocks in use.
+    pub(super) fn mean_and_most(
+        &self,
+        extents: &Extents,
+        blocks: &Blocks,
+        of: impl Fn(u32, u32) -> u32,
+    ) -> (f64, u32) {
+        let (mut sum, mut count, mut most) = (0u64, 0u64, 0);
+        self.of_blocks(extents, blocks, |plane, index| {
+            let n = of(plane, index);
+            sum += u64::from(n);
+            most = most.max(n);
+            count += 1;
+        });
+        (sum as f64 / count.max(1) as f64, most)
     }
 }
 

@@ -4,6 +4,7 @@ use super::collect::Stage;
 use super::erase::Program;
 use crate::address::BusyUnit;
 use crate::device::drive::Device;
+use crate::device::shape::Shape;
 use crate::device::work::Work;
 use crate::ftl::extents::Writer;
 use crate::medium::Medium;
@@ -11,6 +12,22 @@ use crate::nand::ErasePart;
 use crate::nand::OpKind;
 use crate::observer::Observer;
 use crate::policy::gc_scope::Scope;
+
+impl Shape {
+    /// Whether the collection of a lane closes this unit to host operations.
+    pub(in crate::device) fn scope_closes(&self, lane: u32, unit: BusyUnit) -> bool {
+        let own = self.units_of_lane(lane);
+        match self.fixed.gc_scope {
+            Scope::Operation => false,
+            Scope::Unit { .. } => own.contains(&unit),
+            Scope::Controller => true,
+            Scope::Channel => {
+                let channels = self.channel_of(own.start)..=self.channel_of(BusyUnit(own.end.0 - 1));
+                channels.contains(&self.channel_of(unit))
+            }
+        }
+    }
+}
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Check that each collection counts its operations correctly, and waits only for operations that exist.
@@ -63,9 +80,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
                         c.cursor,
                         self.shape.layout.units_per_extent
                     );
-                    let view = self.space(lane as u32);
+                    let view = self.state.gc.space(
+                        &self.shape,
+                        &self.flash,
+                        &self.state.extents,
+                        self.state.now,
+                        lane as u32,
+                    );
                     law!(
-                        busy || self.scope_is_taken(lane as u32) || !s.policies.gc_schedule.proceed(&view),
+                        busy || self.state.gc.scope_is_taken(&self.shape, lane as u32)
+                            || !s.policies.gc_schedule.proceed(&view),
                         "collection of lane {lane} waits for host operations that are not there"
                     );
                 }
@@ -108,20 +132,5 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (held, (_, counted)) = (s.held().count(), self.last_loops());
         law!(held == counted, "{held} programs wait for last loops, and {counted} are counted");
         Ok(())
-    }
-
-    /// Whether the collection of a lane closes this unit to host operations.
-    pub(in crate::device) fn scope_closes(&self, lane: u32, unit: BusyUnit) -> bool {
-        let own = self.shape.units_of_lane(lane);
-        match self.shape.fixed.gc_scope {
-            Scope::Operation => false,
-            Scope::Unit { .. } => own.contains(&unit),
-            Scope::Controller => true,
-            Scope::Channel => {
-                let channels =
-                    self.shape.channel_of(own.start)..=self.shape.channel_of(BusyUnit(own.end.0 - 1));
-                channels.contains(&self.shape.channel_of(unit))
-            }
-        }
     }
 }

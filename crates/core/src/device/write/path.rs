@@ -1,6 +1,7 @@
 //! The way from the write buffer to flash: rows of any data, or stripes with parity.
 
 use crate::address::{Lpn, Ppa};
+use crate::device::copies::Copies;
 use crate::device::drive::Device;
 use crate::ftl::buffer::DirtyList;
 use crate::ftl::map::Place;
@@ -17,6 +18,18 @@ pub(in crate::device) enum WritePath {
     Stripes,
 }
 
+impl Copies<'_> {
+    /// The copy on flash with the bytes that a slot of this unit lacks, or `NONE`.
+    #[inline]
+    pub(in crate::device) fn copy_below(&self, lpn: Lpn, slot: u32) -> Ppa {
+        let held = self.write.buffer.slot(slot);
+        match self.shape.fixed.write_path {
+            WritePath::Stripes if held.in_flight => self.flash_copy(lpn).unwrap_or(Ppa::NONE),
+            WritePath::Rows | WritePath::Stripes => held.old_ppa,
+        }
+    }
+}
+
 impl<O: Observer, M: Medium> Device<O, M> {
     /// The list of dirty slots to which a unit of the host belongs: that of its pool, or of its
     /// stripe.
@@ -24,7 +37,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn dirty_list_of(&mut self, lpn: Lpn) -> DirtyList {
         match self.shape.fixed.write_path {
             WritePath::Rows => DirtyList::of_pool(self.state.policies.placement.pool(lpn)),
-            WritePath::Stripes => DirtyList::of_stripe(self.entry_of(lpn)),
+            WritePath::Stripes => {
+                DirtyList::of_stripe(self.state.parity.entry_of(&self.shape, &mut self.map, lpn))
+            }
         }
     }
 
@@ -33,7 +48,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn list_written(&mut self, list: DirtyList) {
         match self.shape.fixed.write_path {
             WritePath::Rows => {}
-            WritePath::Stripes => self.stripe_written(list.stripe()),
+            WritePath::Stripes => {
+                self.state.parity.stripe_written(&self.shape, &self.state.write.buffer, list.stripe())
+            }
         }
     }
 
@@ -49,17 +66,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 (copy, copy)
             }
             // The newer slot replaces a copy that has not been programmed yet.
-            WritePath::Stripes => (Ppa::NONE, self.flash_copy(lpn).unwrap_or(Ppa::NONE)),
-        }
-    }
-
-    /// The copy on flash with the bytes that a slot of this unit lacks, or `NONE`.
-    #[inline]
-    pub(in crate::device) fn copy_below(&self, lpn: Lpn, slot: u32) -> Ppa {
-        let held = self.state.write.buffer.slot(slot);
-        match self.shape.fixed.write_path {
-            WritePath::Stripes if held.in_flight => self.flash_copy(lpn).unwrap_or(Ppa::NONE),
-            WritePath::Rows | WritePath::Stripes => held.old_ppa,
+            WritePath::Stripes => (Ppa::NONE, self.copies().flash_copy(lpn).unwrap_or(Ppa::NONE)),
         }
     }
 
@@ -81,7 +88,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         match self.shape.fixed.write_path {
             WritePath::Rows => self.flush_one(list.pool()),
             WritePath::Stripes => {
-                if let Some(entry) = self.next_stripe(false) {
+                if let Some(entry) = self.copies().next_stripe(&self.flash, false) {
                     self.flush_stripe(entry);
                 }
             }
@@ -117,13 +124,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn trim_unit(&mut self, lpn: Lpn) {
         match self.map.trim(lpn) {
             Place::Unmapped => {}
-            Place::Flash(ppa) => self.invalidate(ppa),
+            Place::Flash(ppa) => self.state.invalidate(&mut self.map, &self.shape.layout, ppa),
             Place::Buffer(held) => {
                 let slot = held.slot();
                 let old_ppa =
                     std::mem::replace(&mut self.state.write.buffer.slot_mut(slot).old_ppa, Ppa::NONE);
                 if old_ppa != Ppa::NONE {
-                    self.invalidate(old_ppa);
+                    self.state.invalidate(&mut self.map, &self.shape.layout, old_ppa);
                 }
                 if !self.state.write.buffer.slot(slot).in_flight {
                     self.state.write.buffer.release(slot);
@@ -131,9 +138,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
         }
         if self.shape.fixed.may_fail {
-            self.lost_by_trim(lpn);
+            self.state.faults.lost_by_trim(lpn);
         }
-        self.data_trimmed(lpn);
+        self.data.trimmed(lpn);
     }
 
     /// Resume writes that waited for free extents of a lane, after some have become free.
