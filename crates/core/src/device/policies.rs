@@ -1,8 +1,8 @@
 //! The policies above the flash, and their constant answers.
 
 use super::write::path::WritePath;
+use crate::array::eraser::Eraser;
 use crate::config::Transfer;
-use crate::flash::erase::Eraser;
 use crate::flash::setup::{Parts, suspends_programs};
 use crate::policy::background::BackgroundPolicy;
 use crate::policy::buffer::{Acknowledge, BufferPolicy};

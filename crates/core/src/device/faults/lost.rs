@@ -189,6 +189,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn lose_short_member(&mut self, at: usize) {
         let member = &mut self.state.parity.stripes.members[at];
         let (unit, slot) = (member.unit, member.slot);
+        debug_assert!(
+            member.short && slot != NONE,
+            "unit {unit} of a job loses bytes, in slot {slot}, short: {}",
+            member.short
+        );
         member.short = false;
         self.state.faults.broken.insert(self.shape.striped().stripe_of(unit));
         self.state.faults.some_lost = true;

@@ -60,6 +60,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (extent, occupant) = (o.cmd.extent, o.cmd.occupant);
         let s = &mut self.state;
         let g = &mut s.write.units[write_unit];
+        debug_assert_eq!(
+            g.programs, 0,
+            "write unit {write_unit} has failed, and programs of it are under way"
+        );
         let (lane, writer, ppa, stripe) = (g.lane, g.writer, g.ppa, g.stripe);
         if writer == Writer::Host {
             charge_stall(&mut g.ledger, &g.stalled, o.entered - g.ready, o.entered - g.ready);
@@ -100,6 +104,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Program a write unit of a collection in another row.
     fn program_moved_again(&mut self, write_unit: u32) {
+        debug_assert_eq!(
+            self.state.write.units[write_unit].writer,
+            Writer::Collection,
+            "write unit {write_unit} is not moved by a collection"
+        );
         let lane = self.state.write.units[write_unit].lane;
         let row = if self.state.faults.is_dead(lane) { None } else { self.take_collection_row(lane) };
         match row {

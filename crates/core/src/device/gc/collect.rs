@@ -171,6 +171,10 @@ impl Gc {
         lane: u32,
         begins: bool,
     ) {
+        debug_assert!(
+            self.collections[lane as usize].is_active(),
+            "a collection of lane {lane} that is not under way is counted"
+        );
         self.under_way = if begins { self.under_way + 1 } else { self.under_way - 1 };
         if let Some(stripes) = &shape.stripes {
             let group = stripes.group_of_lane(lane);
@@ -210,6 +214,11 @@ impl Gc {
     ) {
         let c = &mut self.collections[lane as usize];
         if c.waiting != waiting {
+            debug_assert!(
+                !waiting || matches!(c.stage, Stage::Idle | Stage::Copying),
+                "the collection of lane {lane} waits in stage {:?}",
+                c.stage
+            );
             c.waiting = waiting;
             if waiting {
                 self.waiting += 1;
@@ -401,6 +410,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let valid = s.extents.valid(victim);
         let c = &mut s.gc.collections[lane as usize];
         debug_assert!(c.staged.is_empty() && c.reads == 0 && c.programs == 0);
+        debug_assert_eq!(c.stage, Stage::Idle, "lane {lane} collects extent {} already", c.victim);
+        debug_assert_eq!(
+            self.shape.layout.lane_of(victim).0,
+            lane,
+            "lane {lane} collects extent {victim} of another lane"
+        );
         c.stage = Stage::Copying;
         c.victim = victim;
         c.aim = Aim::Space;
@@ -484,6 +499,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return;
         }
         let victim = c.victim;
+        debug_assert_eq!(
+            c.erases, 0,
+            "lane {lane} stops to move data out of extent {victim}, which is being erased"
+        );
         self.state.gc.set_closes_programs(&self.shape, &mut self.flash, lane, false);
         self.state.gc.close_scope(&self.shape, &mut self.flash, &mut self.state.deferred, lane, false);
         self.state.gc.count_collection(&self.shape, &mut self.state.counters, self.state.now, lane, false);
@@ -530,6 +549,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         c.stage = Stage::Idle;
         let took = s.now - c.begun;
         let (victim, aim) = (c.victim, c.aim);
+        debug_assert!(
+            c.erases == 0 && c.reads + c.programs == 0 && c.staged.is_empty(),
+            "the collection of lane {lane} ends: {}",
+            c.describe()
+        );
+        debug_assert_eq!(s.extents.valid(victim), 0, "extent {victim} is erased, and has valid units");
         match self.shape.folds {
             Some(rule) if aim == Aim::Fold => {
                 s.folded(rule, Lane(lane));

@@ -33,6 +33,10 @@ impl Gc {
     #[inline]
     pub(in crate::device) fn reader_leaves(&mut self, layout: &Layout, extent: Extent) {
         if let Some(lane) = self.lane_draining(layout, extent) {
+            debug_assert!(
+                self.collections[lane as usize].readers > 0,
+                "a read leaves extent {extent}, for which lane {lane} waits without readers"
+            );
             self.collections[lane as usize].readers -= 1;
         }
     }

@@ -126,6 +126,10 @@ impl Gc {
     /// Note that a collection has executed all loops of an extent's erase except for the last.
     pub(super) fn defer_last_loop(&mut self, shape: &Shape, extent: u32) {
         if shape.fixed.defers_last_loop {
+            debug_assert!(
+                !self.last_loops.lacks(extent),
+                "the last loop of extent {extent} is deferred before the one before has ended"
+            );
             self.last_loops.lacking[extent as usize].deferred = true;
         }
     }
@@ -164,6 +168,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.gc.close_to_erase(&self.shape, &mut self.flash, &mut self.state.deferred, lane);
         let c = &mut self.state.gc.collections[lane as usize];
         let victim = c.victim;
+        debug_assert!(
+            c.reads + c.programs + c.erases == 0 && c.staged.is_empty(),
+            "lane {lane} erases its victim while data are moved: {}",
+            c.describe()
+        );
         c.stage = Stage::Erasing;
         let folds = c.folds();
         if !folds {
@@ -250,6 +259,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return self.last_loop_ended(extent);
         }
         let c = &mut self.state.gc.collections[lane as usize];
+        debug_assert_eq!(
+            (c.stage, c.victim),
+            (Stage::Erasing, extent),
+            "an erase of extent {extent} ends, and lane {lane} does something else"
+        );
         c.erases -= 1;
         if c.erases == 0 {
             self.victim_erased(lane);
@@ -272,6 +286,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let of = &mut s.lacking[extent as usize];
         of.held.push_back(&mut s.links, id);
         let first = std::mem::take(&mut of.deferred);
+        debug_assert!(
+            first || of.erases > 0,
+            "a program waits for the last loop of extent {extent}, which is neither deferred nor under way"
+        );
         if let Program::Unit { write_unit, .. } = program {
             let g = &self.state.write.units[write_unit];
             if g.writer == Writer::Host {

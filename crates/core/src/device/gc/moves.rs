@@ -4,6 +4,7 @@
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
+use crate::device::gc::collect::Stage;
 use crate::device::gc::erase::Program;
 use crate::device::work::Work;
 use crate::device::write::state::Source;
@@ -22,6 +23,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let end = self.shape.layout.units_per_extent;
         let width = self.shape.copy_units;
         let base = Ppa(self.state.gc.collections[lane as usize].victim * end);
+        debug_assert_eq!(
+            self.state.gc.collections[lane as usize].stage,
+            Stage::Copying,
+            "lane {lane} moves data"
+        );
         loop {
             let c = &mut self.state.gc.collections[lane as usize];
             if c.cursor >= end {
@@ -80,6 +86,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         c.reads -= 1;
         let cmd = &self.flash.op(op).cmd;
         let (start, mut left) = (cmd.ppa, cmd.units());
+        debug_assert_eq!(
+            (c.stage, c.victim),
+            (Stage::Copying, cmd.extent),
+            "lane {lane} gets data of extent {} that it does not move",
+            cmd.extent
+        );
         while left != 0 {
             let ppa = start + left.trailing_zeros();
             left &= left - 1;
@@ -113,6 +125,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let c = &mut s.gc.collections[lane as usize];
         let count = c.staged.len().min(upr as usize);
+        debug_assert!(count > 0, "lane {lane} programs nothing");
         let write_unit = s.write.units.take();
         let g = &mut s.write.units[write_unit];
         g.writer = Writer::Collection;
@@ -136,6 +149,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Handle the end of a program that belongs to this lane's collection.
     pub(in crate::device) fn write_unit_collected(&mut self, lane: u32) {
+        debug_assert_eq!(
+            self.state.gc.collections[lane as usize].stage,
+            Stage::Copying,
+            "a program of the collection of lane {lane} ends"
+        );
         self.state.gc.collections[lane as usize].programs -= 1;
         self.pump_collection(lane);
     }
@@ -208,6 +226,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let cmd = &self.flash.op(op).cmd;
         let (source, target) = (cmd.ppa, cmd.copy_to().ppa);
+        debug_assert_eq!(
+            self.shape.layout.extent_of(source).0,
+            self.state.gc.collections[lane as usize].victim,
+            "lane {lane} has copied {source}, which is not in its victim"
+        );
         self.free_op(op);
         self.data.copied(source, target);
         self.moved(self.map.owner(source), source, target);

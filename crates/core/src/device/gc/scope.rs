@@ -94,6 +94,7 @@ impl Gc {
         close: bool,
     ) {
         let c = &mut self.collections[lane as usize];
+        debug_assert!(!close || c.is_active(), "lane {lane} closes its scope without a collection");
         if c.closes == close {
             return;
         }
@@ -121,6 +122,12 @@ impl Gc {
         deferred: &mut Vec<Deferred>,
         lane: u32,
     ) {
+        let c = &self.collections[lane as usize];
+        debug_assert!(
+            matches!(c.stage, Stage::Copying | Stage::Draining),
+            "lane {lane} goes on to erase in stage {:?}",
+            c.stage
+        );
         if flash.interrupts(Occupant::Erase) {
             // Reads can interrupt the erase, so they need not be held back.
             return self.close_scope(shape, flash, deferred, lane, false);
@@ -142,6 +149,11 @@ impl Gc {
         lane: u32,
         bars: bool,
     ) {
+        debug_assert!(
+            !bars || self.collections[lane as usize].stage == Stage::Copying,
+            "lane {lane} holds back programs in stage {:?}",
+            self.collections[lane as usize].stage
+        );
         if std::mem::replace(&mut self.collections[lane as usize].closes_programs, bars) == bars {
             return;
         }

@@ -43,6 +43,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let others = stripes.members(stripe).filter(|&u| u != unit);
         let sources: Vec<_> = others.map(|u| (u, self.copies().source(job, rewritten, u))).collect();
         let lane = self.shape.layout.lane_at(ppa);
+        debug_assert!(
+            self.state.gc.collections[lane as usize].is_active(),
+            "{ppa} is mended without a collection of lane {lane}"
+        );
         let id = self.state.parity.mends.take();
         self.state.parity.mends[id] = Mend { lane, ppa, left: 0, failed: false };
         self.state.gc.collections[lane as usize].reads += 1;
@@ -86,6 +90,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn mended(&mut self, id: u32) {
         let Mend { lane, ppa, failed, .. } = self.state.parity.mends[id];
         self.state.parity.mends.give(id);
+        debug_assert_eq!(
+            self.shape.layout.extent_of(ppa).0,
+            self.state.gc.collections[lane as usize].victim,
+            "{ppa} is mended, which is not in the victim of lane {lane}"
+        );
         self.state.gc.collections[lane as usize].reads -= 1;
         self.state.counters.mended_units += u64::from(!failed);
         if self.map.is_valid(ppa) {

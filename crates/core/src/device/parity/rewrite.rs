@@ -241,6 +241,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.counters.stripes_rewritten += 1;
         self.flush_with(entry, with);
         let job = self.state.parity.stripes.dirty.entry(entry).job;
+        debug_assert!(job != NONE, "stripe {stripe} is rewritten by no flush");
         self.state.parity.stripes.jobs[job].rewrites = true;
     }
 }

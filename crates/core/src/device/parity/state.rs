@@ -3,12 +3,12 @@
 use super::mend::Mend;
 use super::rebuild::Rebuild;
 use super::rewrite::Rewriting;
-use super::wear::Programs;
 use crate::containers::slab::Slab;
 use crate::device::drive::TIMER_REBUILT;
 use crate::device::limits::Limits;
+use crate::device::parity::stripes::StripeState;
 use crate::device::shape::Shape;
-use crate::device::write::stripe::StripeState;
+use crate::device::write::programs::Programs;
 use crate::front::Ring;
 use crate::ftl::readers::Readers;
 use crate::ftl::stripe_places::StripePlaces;

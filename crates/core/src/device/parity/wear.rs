@@ -4,52 +4,19 @@ use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::copies::Copies;
 use crate::device::drive::Device;
-use crate::device::parity::rewrite::MOST_REWRITTEN;
 use crate::device::parity::state::Parity;
+use crate::device::parity::stripes::Member;
 use crate::device::shape::Shape;
-use crate::device::write::stripe::Member;
-use crate::figures::Counters;
 use crate::ftl::buffer::DirtyList;
 use crate::ftl::map::Place;
 use crate::ftl::stripe_places::rotated;
-use crate::ftl::stripes::Stripes;
 use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::policy::wear::{WearVerdict, WearView};
-use serde::{Deserialize, Serialize};
 
 /// Largest number of stripes that move at once, with their units in slots beside the buffer. Moves are rare compared
 /// with writes, so a few suffice; a stripe that finds no room is tried again at a later flush.
-const MOVES: u32 = 4;
-
-/// Rows programmed since the drive was made; those of its ageing are not counted.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::device) struct Programs {
-    lanes: Vec<u64>,
-    groups: Vec<u64>,
-}
-
-impl Programs {
-    pub fn new(stripes: Option<&Stripes>, lanes: u32) -> Programs {
-        Programs { lanes: vec![0; lanes as usize], groups: vec![0; stripes.map_or(0, |s| s.groups) as usize] }
-    }
-
-    /// Number of slots beside the buffer, for moves and for units of dead planes.
-    pub fn aside(stripes: Option<&Stripes>, levels: bool) -> u32 {
-        let moves = |s: &Stripes| if levels { MOVES * (s.width - 1) } else { 0 };
-        stripes.map_or(0, |s| moves(s).max(MOST_REWRITTEN))
-    }
-
-    /// Rows programmed by lane.
-    pub fn lanes(&self) -> &[u64] {
-        &self.lanes
-    }
-
-    /// Rows programmed by group of lanes.
-    pub fn groups(&self) -> &[u64] {
-        &self.groups
-    }
-}
+pub(in crate::device) const MOVES: u32 = 4;
 
 /// A stripe that is about to be flushed.
 struct Flushed {
@@ -91,22 +58,6 @@ impl Parity {
         };
         let all = (0..stripes.width).map(|parity| (parity, sum(parity)));
         all.min_by_key(|&(_, sum)| sum).expect("a stripe has members")
-    }
-
-    /// Count rows programmed in a lane.
-    #[inline]
-    pub(in crate::device) fn count_rows(
-        &mut self,
-        shape: &Shape,
-        counters: &mut Counters,
-        lane: u32,
-        rows: u64,
-    ) {
-        counters.rows_programmed += rows;
-        self.programs.lanes[lane as usize] += rows;
-        if let Some(stripes) = &shape.stripes {
-            self.programs.groups[stripes.group_of_lane(lane) as usize] += rows;
-        }
     }
 }
 

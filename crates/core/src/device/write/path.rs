@@ -7,7 +7,7 @@ use crate::ftl::buffer::DirtyList;
 use crate::ftl::map::Place;
 use crate::medium::Medium;
 use crate::observer::Observer;
-use crate::policy::flush::FlushVerdict;
+use crate::policy::flush::{FlushVerdict, FlushView};
 
 /// The write path of a drive. It never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +67,34 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             // The newer slot replaces a copy that has not been programmed yet.
             WritePath::Stripes => (Ppa::NONE, self.copies().flash_copy(lpn).unwrap_or(Ppa::NONE)),
+        }
+    }
+
+    /// Flush the data that the flush policy chooses, until the policy chooses to wait.
+    #[inline]
+    pub(in crate::device) fn flush_as_policy_says(&mut self, list: DirtyList) {
+        if self.shape.fixed.flushes_by_die {
+            self.state
+                .write
+                .note_ready(&self.shape, self.shape.first_lane(list.pool()) / self.shape.lanes_of_die());
+        }
+        loop {
+            let die_ready = self.shape.fixed.flushes_by_die && self.state.write.has_ready_die(&self.shape);
+            let s = &mut self.state;
+            let view = FlushView {
+                die_ready,
+                dirty: s.write.buffer.dirty(),
+                held: s.write.buffer.held(),
+                capacity: s.write.buffer.capacity(),
+                lane_dirty: s.write.buffer.dirty_in(list),
+                units_per_write: self.shape.layout.units_per_row,
+            };
+            match s.policies.flush.next(&view) {
+                FlushVerdict::Hold => return,
+                // The policy is asked again when data in flight are on flash.
+                verdict if !self.flush_named(verdict, list) => return,
+                _ => {}
+            }
         }
     }
 

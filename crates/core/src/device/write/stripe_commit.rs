@@ -6,9 +6,9 @@ use crate::device::copies::Copies;
 use crate::device::drive::Device;
 use crate::device::parity::rewrite::MOST_REWRITTEN;
 use crate::device::parity::state::Parity;
+use crate::device::parity::stripes::{Job, Member};
 use crate::device::shape::Shape;
 use crate::device::write::state::Source;
-use crate::device::write::stripe::{Job, Member};
 use crate::flash::Flash;
 use crate::flash::OpId;
 use crate::ftl::buffer::DirtyList;
@@ -51,6 +51,10 @@ impl Parity {
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Find a row for every member of a job whose data are complete, or let the job wait.
     pub(in crate::device) fn place_stripe(&mut self, job: u32) {
+        debug_assert_eq!(
+            self.state.parity.stripes.jobs[job].reads, 0,
+            "job {job} looks for rows before its data are complete"
+        );
         self.data.gathered(&self.state.copies(&self.shape, &self.map), job);
         if self.shape.fixed.may_fail {
             self.state.parity.members_lack_nothing(&mut self.state.faults, job);
@@ -106,6 +110,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 return;
             }
             let s = &mut self.state;
+            debug_assert!(s.parity.stripes.waiting > 0, "job {job} waits, and no job is counted as waiting");
             s.parity.stripes.stalled[group].remove(&mut s.parity.stripes.links, job);
             s.parity.stripes.waiting -= 1;
         }
@@ -132,6 +137,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 return false;
             }
         }
+        let j = &self.state.parity.stripes.jobs[job];
+        debug_assert_eq!(j.programs, j.members, "job {job} has begun to program its members already");
         self.state.parity.end_stripe_stall(&self.shape, &mut self.flash, self.state.now, job);
         let s = &mut self.state;
         s.gc.pace.wrote(s.now, s.parity.stripes.jobs[job].members);
@@ -184,6 +191,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         j.programs -= 1;
         let (last, entry) = (j.programs == 0, j.entry);
         let member = &mut s.parity.stripes.members[source.member()];
+        debug_assert!(!member.done, "member {} of job {job} is programmed twice", member.unit);
         member.done = true;
         let Member { unit, slot, ppa, .. } = *member;
         let mut makes_room = false;
@@ -260,6 +268,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let Job { entry, rewrites, .. } = self.state.parity.stripes.jobs[job];
         self.state.parity.rewriting.under_way -= u32::from(rewrites);
         let mut offsets = 0u32;
+        let stripes = &self.state.parity.stripes;
+        debug_assert!(
+            stripes.members[stripes.members_of(job)].iter().all(|m| m.done && m.ppa != Ppa::NONE),
+            "job {job} commits before its last program has ended"
+        );
         for i in self.state.parity.stripes.members_of(job) {
             let Member { unit, slot, mut old_ppa, ppa, .. } = self.state.parity.stripes.members[i];
             offsets |= 1 << self.state.parity.places.offset_of(self.shape.striped(), unit);

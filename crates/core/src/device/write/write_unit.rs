@@ -17,7 +17,7 @@ use crate::ftl::layout::RowPlace;
 use crate::medium::Medium;
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestStep, WriteStep};
-use crate::policy::flush::{FlushVerdict, FlushView};
+use crate::policy::flush::FlushVerdict;
 use crate::policy::placement::LaneView;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Ledger, Occupant, Occupants};
@@ -108,6 +108,11 @@ impl Stalled {
     }
 
     pub fn pop(&mut self, list: u32, write_unit: u32) {
+        debug_assert_eq!(
+            self.first(list),
+            Some(write_unit),
+            "write unit {write_unit} leaves list {list} before those that have waited longer"
+        );
         self.lists[list as usize].remove(&mut self.links, write_unit);
         self.waiting -= 1;
     }
@@ -128,14 +133,14 @@ impl Writes {
     }
 
     /// Mark a die as ready if its data fill a group.
-    fn note_ready(&mut self, shape: &Shape, die: u32) {
+    pub(super) fn note_ready(&mut self, shape: &Shape, die: u32) {
         if self.fills_group(shape, die) {
             self.ready.push(die);
         }
     }
 
     /// Whether a die is ready. Removes dies whose data have been trimmed since.
-    fn has_ready_die(&mut self, shape: &Shape) -> bool {
+    pub(super) fn has_ready_die(&mut self, shape: &Shape) -> bool {
         while let Some(die) = self.ready.first() {
             if self.fills_group(shape, die) {
                 return true;
@@ -164,34 +169,6 @@ impl Writes {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Flush the data that the flush policy chooses, until the policy chooses to wait.
-    #[inline]
-    pub(in crate::device) fn flush_as_policy_says(&mut self, list: DirtyList) {
-        if self.shape.fixed.flushes_by_die {
-            self.state
-                .write
-                .note_ready(&self.shape, self.shape.first_lane(list.pool()) / self.shape.lanes_of_die());
-        }
-        loop {
-            let die_ready = self.shape.fixed.flushes_by_die && self.state.write.has_ready_die(&self.shape);
-            let s = &mut self.state;
-            let view = FlushView {
-                die_ready,
-                dirty: s.write.buffer.dirty(),
-                held: s.write.buffer.held(),
-                capacity: s.write.buffer.capacity(),
-                lane_dirty: s.write.buffer.dirty_in(list),
-                units_per_write: self.shape.layout.units_per_row,
-            };
-            match s.policies.flush.next(&view) {
-                FlushVerdict::Hold => return,
-                // The policy is asked again when data in flight are on flash.
-                verdict if !self.flush_named(verdict, list) => return,
-                _ => {}
-            }
-        }
-    }
-
     /// Flush the write units that the flush policy has chosen; `same` is the pool of the last write.
     #[inline]
     pub(in crate::device) fn flush_rows(&mut self, verdict: FlushVerdict, same: u32) {
@@ -243,6 +220,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             count += 1;
         }
         s.write.units[write_unit].count = count;
+        debug_assert!(count > 0, "a write unit is formed from pool {pool}, which has no dirty slot");
         for i in 0..count {
             self.fill_short_slot(write_unit, i);
         }
@@ -289,6 +267,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn filler_arrived(&mut self, op: OpId, write_unit: u32) {
         let s = &mut self.state;
         let g = &mut s.write.units[write_unit];
+        debug_assert!(
+            g.reads > 0 && g.programs == 0,
+            "data arrive for write unit {write_unit}, with {} reads and {} programs under way",
+            g.reads,
+            g.programs
+        );
         g.reads -= 1;
         let last = g.reads == 0;
         if last {
@@ -311,6 +295,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Find a lane and a row for a write unit that was ready before, or let it wait.
     #[inline]
     pub(in crate::device) fn find_row(&mut self, write_unit: u32) {
+        let g = &self.state.write.units[write_unit];
+        debug_assert!(
+            g.writer == Writer::Host && g.stripe == NONE && g.reads + g.programs == 0,
+            "write unit {write_unit} looks for a row: {g:?}"
+        );
         let lane = self.state.write.units[write_unit].lane;
         if !self.state.faults.life.is_empty()
             && !self.state.faults.pool_lives(&self.shape, self.shape.pool_of(lane))
@@ -426,6 +415,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let planes = self.shape.layout.write_planes;
         let width = if Occupants::COLLECTION.has(occupant) { self.shape.gc_program_planes } else { planes };
         let g = &mut self.state.write.units[write_unit];
+        debug_assert_eq!(g.programs, 0, "write unit {write_unit} is being programmed already, at {}", g.ppa);
         g.ppa = ppa;
         g.failed = false;
         g.programs = planes / width;
@@ -476,6 +466,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(in crate::device) fn programmed(&mut self, op: OpId, write_unit: u32) {
         let g = &mut self.state.write.units[write_unit];
+        debug_assert!(
+            g.programs > 0 && g.ppa == self.flash.op(op).cmd.ppa,
+            "write unit {write_unit} has {} programs at {}, and one at {} has ended",
+            g.programs,
+            g.ppa,
+            self.flash.op(op).cmd.ppa
+        );
         g.programs -= 1;
         if self.shape.fixed.may_fail {
             g.failed |= self.flash.has_failed(op);
@@ -559,6 +556,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let slot = source.slot();
             let held = s.write.buffer.slot(slot);
             let (old_ppa, waiter) = (held.old_ppa, held.waiter);
+            debug_assert!(
+                held.in_flight && held.lpn == lpn,
+                "slot {slot} of unit {} was programmed for unit {lpn}, in flight: {}",
+                held.lpn,
+                held.in_flight
+            );
             if self.map.is_buffered_in(lpn, slot) {
                 self.map.set_flash(lpn, ppa + i);
                 self.state.validate(&mut self.map, &self.shape.layout, lpn, ppa + i);
