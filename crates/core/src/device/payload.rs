@@ -136,22 +136,14 @@ impl<M: Medium> Payload<M> {
 
     /// Tell the medium that these bytes of a slot's unit come from the request.
     #[inline]
-    pub(super) fn held(
-        &mut self,
-        layout: &Layout,
-        host: &Host,
-        buffer: &Buffer,
-        id: u32,
-        slot: u32,
-        bytes: Range<u64>,
-    ) {
+    pub(super) fn held(&mut self, layout: &Layout, state: &State, id: u32, slot: u32, bytes: Range<u64>) {
         if M::HOLDS_DATA {
-            let lpn = buffer.slot(slot).lpn;
+            let lpn = state.write.buffer.slot(slot).lpn;
             self.medium.write_slot(
                 slot,
                 bytes.start as u32..bytes.end as u32,
                 id,
-                host.data_at(layout, id, lpn, bytes.start),
+                state.host.data_at(layout, id, lpn, bytes.start),
             );
         }
     }

@@ -57,6 +57,19 @@ impl FaultState {
         layout.planes_of(lane).filter(spared).map(|plane| 1 << (plane % planes)).sum()
     }
 
+    /// Number of blocks that the erase of an extent skips.
+    pub(in crate::device) fn blocks_not_erased(
+        &self,
+        layout: &Layout,
+        extents: &Extents,
+        blocks: &Blocks,
+        extent: u32,
+    ) -> u64 {
+        let first = layout.first_die(layout.lane_of(extent).0);
+        let of_die = |die| self.planes_not_erased(layout, extents, blocks, extent, die).count_ones();
+        (first..first + layout.luns).map(|die| u64::from(of_die(die))).sum()
+    }
+
     /// Turn each part of an emptied extent that has a bad block or dead planes into a hole. Returns false if no usable
     /// part is left.
     fn leave_holes(&mut self, layout: &Layout, extents: &mut Extents, blocks: &Blocks, extent: u32) -> bool {

@@ -563,59 +563,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
                 self.data.erased(victim);
             }
-            _ => {
-                s.gc.pace.collected(took, c.wins);
-                s.counters.collecting_ns += took;
-                s.counters.longest_collection_ns = s.counters.longest_collection_ns.max(took);
-                s.counters.collections += 1;
-                s.counters.erases += 1;
-                self.state.scrub.forget(&self.shape.layout, victim);
-                if self.shape.fixed.may_fail || self.shape.holes.is_some() {
-                    let layout = &self.shape.layout;
-                    let first = layout.first_die(lane);
-                    let spared = |die| {
-                        u64::from(
-                            self.state
-                                .faults
-                                .planes_not_erased(
-                                    &self.shape.layout,
-                                    &self.state.extents,
-                                    self.flash.blocks(),
-                                    victim,
-                                    die,
-                                )
-                                .count_ones(),
-                        )
-                    };
-                    let spared: u64 = (first..first + layout.luns).map(spared).sum();
-                    self.state.counters.blocks_spared += spared;
-                }
-                if self.shape.fixed.may_fail && !self.replace_bad_blocks(victim) {
-                    self.retire_extent(victim);
-                } else {
-                    if self.shape.fixed.may_fail {
-                        self.state.gc.note_gain(
-                            &self.shape.layout,
-                            &self.state.extents,
-                            &self.state.parity,
-                            lane,
-                            victim,
-                            aim == Aim::Space,
-                        );
-                    }
-                    self.extent_erased(victim);
-                    self.state.gc.defer_last_loop(&self.shape, victim);
-                }
-                if let Some(gap) = self.shape.fixed.erase_gap {
-                    self.state.gc.note_coldest(
-                        &self.shape.layout,
-                        &self.state.extents,
-                        self.flash.blocks(),
-                        lane,
-                        gap,
-                    );
-                }
-            }
+            _ => self.free_victim(lane, took),
         }
         self.note_space(lane);
         self.resume_stalled(lane);
@@ -628,5 +576,35 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         // Notify only now, because another collection may have begun.
         self.state.gc.tell_units(&self.shape, &mut self.flash, lane);
+    }
+
+    /// Count a collection that took `took` ns, and make its erased victim available for writes.
+    fn free_victim(&mut self, lane: u32, took: u64) {
+        let s = &mut self.state;
+        let Collection { victim, aim, wins, .. } = s.gc.collections[lane as usize];
+        s.gc.pace.collected(took, wins);
+        s.counters.collecting_ns += took;
+        s.counters.longest_collection_ns = s.counters.longest_collection_ns.max(took);
+        s.counters.collections += 1;
+        s.counters.erases += 1;
+        s.scrub.forget(&self.shape.layout, victim);
+        let (layout, blocks) = (&self.shape.layout, self.flash.blocks());
+        if self.shape.fixed.may_fail || self.shape.holes.is_some() {
+            s.counters.blocks_spared += s.faults.blocks_not_erased(layout, &s.extents, blocks, victim);
+        }
+        if self.shape.fixed.may_fail && !self.replace_bad_blocks(victim) {
+            self.retire_extent(victim);
+        } else {
+            let s = &mut self.state;
+            if self.shape.fixed.may_fail {
+                s.gc.note_gain(&self.shape.layout, &s.extents, &s.parity, lane, victim, aim == Aim::Space);
+            }
+            self.extent_erased(victim);
+            self.state.gc.defer_last_loop(&self.shape, victim);
+        }
+        if let Some(gap) = self.shape.fixed.erase_gap {
+            let s = &mut self.state;
+            s.gc.note_coldest(&self.shape.layout, &s.extents, self.flash.blocks(), lane, gap);
+        }
     }
 }

@@ -1,35 +1,25 @@
 //! The FLUSH command.
 
-use crate::containers::few_timers::FewTimers;
-use crate::device::drive::Device;
-use crate::device::host::commands::Host;
+use crate::device::drive::{Device, State};
 use crate::device::shape::Shape;
-use crate::device::write::state::Writes;
 use crate::flash::Flash;
 use crate::medium::Medium;
 use crate::observer::Observer;
 use tailcut_units::{Cause, Status};
 
-impl Host {
+impl State {
     /// Complete the FLUSH commands whose data have left the buffer.
-    pub(in crate::device) fn flushes_done<O: Observer>(
-        &mut self,
-        shape: &Shape,
-        flash: &mut Flash<O>,
-        timers: &mut FewTimers,
-        write: &mut Writes,
-        now: u64,
-    ) {
-        while let Some(&id) = self.flushes.front() {
-            let epoch = self.requests[id].epoch;
-            if !write.buffer.is_durable(epoch) {
+    pub(in crate::device) fn flushes_done<O: Observer>(&mut self, shape: &Shape, flash: &mut Flash<O>) {
+        while let Some(&id) = self.host.flushes.front() {
+            let epoch = self.host.requests[id].epoch;
+            if !self.write.buffer.is_durable(epoch) {
                 return;
             }
-            self.flushes.pop_front();
-            write.buffer.forget_before(epoch + 1);
-            let waited = now - self.requests[id].room_since;
-            self.requests[id].host.ledger.charge(Cause::BUFFER_FLUSH, waited);
-            self.complete_message(shape, flash, timers, now, id);
+            self.host.flushes.pop_front();
+            self.write.buffer.forget_before(epoch + 1);
+            let waited = self.now - self.host.requests[id].room_since;
+            self.host.requests[id].host.ledger.charge(Cause::BUFFER_FLUSH, waited);
+            self.host.complete_message(shape, flash, &mut self.timers, self.now, id);
         }
     }
 }

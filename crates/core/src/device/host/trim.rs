@@ -27,13 +27,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         );
         self.admit_waiting(None);
         self.admit_queued(None);
-        self.state.host.flushes_done(
-            &self.shape,
-            &mut self.flash,
-            &mut self.state.timers,
-            &mut self.state.write,
-            self.state.now,
-        );
+        self.state.flushes_done(&self.shape, &mut self.flash);
         self.wake_for_victim();
     }
 }

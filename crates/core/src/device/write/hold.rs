@@ -114,17 +114,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if self.shape.fixed.may_fail {
                 self.state.faults.lost_no_more(lpn, mask);
             }
-            let s = &self.state;
-            let list = s.write.buffer.slot(slot).list;
-            self.list_written(list);
-            self.data.held(
-                &self.shape.layout,
-                &self.state.host,
-                &self.state.write.buffer,
-                id,
-                slot,
-                from..to,
-            );
+            self.list_written(self.state.write.buffer.slot(slot).list);
+            self.data.held(&self.shape.layout, &self.state, id, slot, from..to);
             return Ok(());
         }
         if s.write.buffer.held() == s.write.buffer.capacity() {
@@ -168,7 +159,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.map.set_buffer(lpn, slot);
         self.list_written(list);
         self.data.below(&self.state.write.buffer, slot, place, below);
-        self.data.held(&self.shape.layout, &self.state.host, &self.state.write.buffer, id, slot, from..to);
+        self.data.held(&self.shape.layout, &self.state, id, slot, from..to);
         if self.shape.fixed.acknowledge_held {
             self.flush_as_policy_says(list);
         }

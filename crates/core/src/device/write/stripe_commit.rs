@@ -218,13 +218,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         if makes_room || last {
             self.admit_waiting(Some((op, write_unit)));
-            self.state.host.flushes_done(
-                &self.shape,
-                &mut self.flash,
-                &mut self.state.timers,
-                &mut self.state.write,
-                self.state.now,
-            );
+            self.state.flushes_done(&self.shape, &mut self.flash);
         }
         self.state.write.units.give(write_unit);
         self.free_op(op);

@@ -466,13 +466,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(in crate::device) fn programmed(&mut self, op: OpId, write_unit: u32) {
         let g = &mut self.state.write.units[write_unit];
-        debug_assert!(
-            g.programs > 0 && g.ppa == self.flash.op(op).cmd.ppa,
-            "write unit {write_unit} has {} programs at {}, and one at {} has ended",
-            g.programs,
-            g.ppa,
-            self.flash.op(op).cmd.ppa
-        );
+        debug_assert_eq!(g.ppa, self.flash.op(op).cmd.ppa, "write unit {write_unit} has another row");
         g.programs -= 1;
         if self.shape.fixed.may_fail {
             g.failed |= self.flash.has_failed(op);
@@ -495,11 +489,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if s.write.units[write_unit].stripe != NONE {
             return self.stripe_programmed(op, write_unit);
         }
-        let (writer, count, ppa) = (
-            s.write.units[write_unit].writer,
-            s.write.units[write_unit].count,
-            s.write.units[write_unit].ppa,
-        );
+        let g = &s.write.units[write_unit];
+        let (writer, count, ppa) = (g.writer, g.count, g.ppa);
         let extent = self.flash.op(op).cmd.extent;
         s.counters.programs_pad += u64::from(upr - count);
         if writer == Writer::Host {
@@ -524,13 +515,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             self.admit_waiting(Some((op, write_unit)));
             self.admit_queued(Some((op, write_unit)));
-            self.state.host.flushes_done(
-                &self.shape,
-                &mut self.flash,
-                &mut self.state.timers,
-                &mut self.state.write,
-                self.state.now,
-            );
+            self.state.flushes_done(&self.shape, &mut self.flash);
         }
         self.state.write.units.give(write_unit);
         self.free_op(op);
