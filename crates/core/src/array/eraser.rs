@@ -1,8 +1,8 @@
 //! The erase of a block by the pulses that an erase scheme chooses: the pulses that the block gets, and its state
 //! afterwards. No time passes here; `flash::erase` is the erase in time.
 //!
-//! The pulses depend only on the state of the block before its erase. The same plan is computed when the erase begins and
-//! when it ends, and then gives the new state of the block.
+//! The pulses depend only on the state of the block before its erase. The same plan is computed when the erase begins
+//! and when it ends, and then gives the new state of the block.
 
 use crate::address::BlockId;
 use crate::nand::blocks::{Blocks, Worn};

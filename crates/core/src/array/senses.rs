@@ -1,5 +1,5 @@
-//! The senses of a page with raw bit errors: the errors of each codeword, whether it decodes, and the scheme that reacts to
-//! failures. No time passes here; `flash::senses` plans the senses of a read when it enters the array.
+//! The senses of a page with raw bit errors: the errors of each codeword, whether it decodes, and the scheme that reacts
+//! to failures. No time passes here; `flash::senses` plans the senses of a read when it enters the array.
 
 use super::eraser::by_suspension;
 use crate::nand::blocks::Found;

@@ -248,7 +248,6 @@ impl Interface {
         now: u64,
         ops: &[OpId],
     ) {
-        let flash = flash;
         let sectors = |op: OpId| flash.op(op).cmd.units().count_ones();
         if let Some(at) = self.reads.come(now, ops, sectors) {
             timers.set(TIMER_READS, at);
