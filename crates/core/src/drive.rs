@@ -370,7 +370,7 @@ impl<O: Observer, M: Medium> Drive<O, M> {
     pub fn medium_mut(&mut self) -> &mut M {
         match self {
             Drive::Page(device) => device.medium_mut(),
-            Drive::Pblk(drive) => &mut drive.medium,
+            Drive::Pblk(drive) => &mut drive.data.medium,
         }
     }
 

@@ -6,6 +6,7 @@
 //! - [`containers`]: indexed containers that allocate nothing after construction;
 //! - [`nand`]: the physics of the array: times, suspend points, blocks, erases, raw bit errors, faults;
 //! - [`policy`]: the decisions, one folder for each family, one file for each policy;
+//! - [`array`]: the models of erase pulses and of senses, each with the scheme that acts on it;
 //! - [`flash`]: all dies, channels and decoders with their operations: which run, in which order, and when;
 //! - [`ftl`]: the tables of the translation layer, without time: addresses, map, extents, write
 //!   buffer, stripes;
@@ -20,7 +21,7 @@
 //! Beside them are the configuration of a whole drive ([`config`]), the changes that are possible in a running drive
 //! ([`intervention`]), and the format of snapshots.
 //!
-//! `device -> flash -> nand, policy`, `device -> ftl -> policy` and `device -> front`; the same for `pblk`. `flash`, `ftl`
+//! `device -> flash -> array -> nand, policy`, `device -> ftl -> policy` and `device -> front`; the same for `pblk`. `flash`, `ftl`
 //! and `front` never use each other, nor do `device` and `pblk`: a controller issues operations to `flash` from the tables
 //! of `ftl`, and handles the facts that `flash` returns. [`observer`] defines the events that `flash` and the controllers report to
 //! an observer.
@@ -29,6 +30,7 @@
 mod law;
 
 pub mod address;
+pub mod array;
 pub mod config;
 pub mod containers;
 pub mod device;

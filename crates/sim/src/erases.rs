@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use tailcut_core::address::BlockId;
-use tailcut_core::flash::erase::Eraser;
+use tailcut_core::array::eraser::Eraser;
 use tailcut_core::nand::erase::requirement::Row;
 use tailcut_core::nand::loops::MOST_LOOPS;
 

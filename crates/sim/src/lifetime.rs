@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 use tailcut_core::address::BlockId;
-use tailcut_core::flash::erase::{Eraser, Known, MOST_WEAR};
+use tailcut_core::array::eraser::{Eraser, Known, MOST_WEAR};
 use tailcut_core::nand::erase::chip::Nature;
 
 /// Blocks that are aged.

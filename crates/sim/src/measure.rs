@@ -7,8 +7,8 @@ use crate::timeline::Tracks;
 use crate::watch::Watch;
 use std::collections::VecDeque;
 use tailcut_core::device::{
-    ChannelTime, Counters, Device, FlashCounters, GroupTime, Medium, Observer, PulseWear, SuspensionWear,
-    Usage,
+    ChannelTime, Counters, Device, FlashCounters, GroupTime, Medium, Observer, PulseWear, Shape,
+    SuspensionWear, Usage,
 };
 use tailcut_core::drive::Drive;
 use tailcut_core::figures::{Dimensions, FaultReport};
@@ -236,6 +236,7 @@ pub fn measure<'a, S: Source, O: Observer>(
         .map(|(g, from)| GroupTime { lane_ns: g.lane_ns.saturating_sub(*from), ..g })
         .collect();
     let dimensions = device.dimensions();
+    let page = device.as_page().map(Device::shape);
     let (digest, mut measured) = run.finish(end).map_err(MeasureError::Sink)?;
     job_runtimes(&mut measured, &jobs, host.groups(), start, end);
     merge_rows(&mut measured, &jobs);
@@ -251,9 +252,9 @@ pub fn measure<'a, S: Source, O: Observer>(
         has_parity: dimensions.has_parity,
         has_write_gate: dimensions.has_write_gate,
         groups,
-        moves_stripes: device.as_page().is_some_and(Device::moves_stripes),
-        levels_erases: device.as_page().is_some_and(Device::levels_erases),
-        refreshes: device.as_page().is_some_and(Device::refreshes),
+        moves_stripes: page.is_some_and(Shape::moves_stripes),
+        levels_erases: page.is_some_and(Shape::levels_erases),
+        refreshes: page.is_some_and(Shape::refreshes),
         wear: device.wear(),
         slc_wear: device.as_page().and_then(Device::slc_wear),
         pulse_wear: device.pulse_wear(),

@@ -174,12 +174,12 @@ impl Oracle {
     }
 
     fn copies<O: Observer, M: Medium>(&self, c: &Command, device: &Device<O, M>) -> Vec<(Ppa, bool)> {
-        self.units_that_may_fail(c).flat_map(|lpn| device.copies(lpn)).collect()
+        self.units_that_may_fail(c).flat_map(|lpn| device.copies().of_stripe(lpn)).collect()
     }
 
     /// Whether flushes of the stripes of a read's units have all data that they need.
     fn gathered<O: Observer, M: Medium>(&self, c: &Command, device: &Device<O, M>) -> Vec<bool> {
-        self.units_that_may_fail(c).map(|lpn| device.is_gathered(lpn)).collect()
+        self.units_that_may_fail(c).map(|lpn| device.copies().is_gathered(lpn)).collect()
     }
 
     fn units_that_may_fail(&self, c: &Command) -> impl Iterator<Item = Lpn> {
@@ -367,7 +367,7 @@ impl Oracle {
                 expect!(
                     matches!(place, Place::Flash(_))
                         || device.has_lost_data(Lpn(lpn as u32))
-                        || device.is_in_controller_alone(Lpn(lpn as u32)),
+                        || device.copies().is_in_controller_alone(Lpn(lpn as u32)),
                     "{name} ended, and unit {lpn}, acknowledged before it, is {place:?}"
                 );
             }

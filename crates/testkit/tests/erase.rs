@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use tailcut_core::address::BlockId;
+use tailcut_core::array::eraser::{Eraser, Known, Plan};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Device, Shape};
-use tailcut_core::flash::erase::{Eraser, Known, Plan};
 use tailcut_core::nand::erase::chip::{CYCLE, Nature};
 use tailcut_core::nand::erase::config::{EraseConfig, Reading};
 use tailcut_core::policy::erase_scheme::EraseSchemeConfig;

@@ -57,7 +57,7 @@ fn what_a_failed_plane_held_is_rebuilt_and_moves_elsewhere() {
                 let (outcome, device) =
                     swarm::run_over(&case, InMemory::new()).unwrap_or_else(|e| panic!("{name}: {e}"));
                 assert!(outcome.failed, "{name}: the plane did not fail");
-                assert_eq!(device.lost_units(), 0);
+                assert_eq!(device.copies().lost_units(), 0);
                 rewritten += device.counters().stripes_rewritten;
                 rebuilt += device.counters().rebuilt_units;
             }
@@ -92,7 +92,7 @@ fn a_plane_fails_under_every_way_to_collect() {
         let case = Case { seed: 11, config, plan };
         let (outcome, device) =
             swarm::run_over(&case, InMemory::new()).unwrap_or_else(|e| panic!("{name}: {e}"));
-        assert!(outcome.failed && device.lost_units() == 0, "{name}: the plane did not fail");
+        assert!(outcome.failed && device.copies().lost_units() == 0, "{name}: the plane did not fail");
         assert!(device.counters().stripes_rewritten > 10, "{name}: {:?}", device.counters());
     }
 }
@@ -105,11 +105,11 @@ fn a_read_of_a_failed_plane_is_a_rebuilding() {
     host.device.fill(host.device.host_bytes());
     let ordinary = host.one(100_000, HostOp::Read, 0, PAGE as u32);
     assert_eq!(ordinary.ledger.get(Cause::RECONSTRUCTION), 0);
-    let lost_before = host.device.lost_units();
+    let lost_before = host.device.copies().lost_units();
     let Place::Flash(ppa) = host.device.whereabouts(Lpn(0)) else { panic!("the drive was filled") };
     let plane = host.device.shape().layout.lane_at(ppa);
     host.device.kill_planes(plane..plane + 1).unwrap();
-    assert!(lost_before == 0 && host.device.lost_units() > 0);
+    assert!(lost_before == 0 && host.device.copies().lost_units() > 0);
     // Before any stripe was rewritten.
     let read = host.one(200_000, HostOp::Read, 0, PAGE as u32);
     assert_eq!(read.ledger.get(Cause::RECONSTRUCTION), 3_000, "{:?}", read.ledger);

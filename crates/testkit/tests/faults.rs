@@ -94,7 +94,7 @@ fn a_page_that_cannot_be_read_once() {
         let again = rig.read_right(5);
         assert_eq!((again.latency, again.retried), (direct.latency, 0), "{name}");
         assert_eq!(rig.device.lost_ranges(), [], "{name}");
-        assert_eq!(rig.device.lost_units(), 0, "{name}");
+        assert_eq!(rig.device.copies().lost_units(), 0, "{name}");
     }
 }
 
@@ -152,7 +152,7 @@ fn a_page_that_cannot_be_read_until_it_is_erased() {
     let first = rig.read_right(lpn);
     assert!(first.latency > direct.latency && first.retried > 0, "{first:?}");
     assert_eq!((rig.device.counters().rebuilt_units, rig.device.counters().stripes_rewritten), (1, 1));
-    assert_eq!((rig.device.lost_units(), rig.device.lost_ranges()), (0, vec![]));
+    assert_eq!((rig.device.copies().lost_units(), rig.device.lost_ranges()), (0, vec![]));
     assert_ne!(rig.ppa(lpn), before);
     let again = rig.read_right(lpn);
     assert_eq!((again.retried, rig.device.counters().rebuilt_units), (0, 1));
@@ -291,16 +291,16 @@ fn a_drive_with_parity_keeps_the_data_of_a_dead_plane() {
         let mut rig = Rig::new(&config);
         let units = rig.units();
         let on = |rig: &Rig| (0..units).filter(|&lpn| is_on(rig, rig.ppa(lpn), &planes)).count();
-        assert!(on(&rig) > 0 && rig.device.dead_planes() == 0);
-        while rig.device.dead_planes() == 0 {
+        assert!(on(&rig) > 0 && rig.device.copies().dead_planes() == 0);
+        while rig.device.copies().dead_planes() == 0 {
             rig.step(&mut Vec::new());
         }
         assert_eq!(rig.now, SimTime(2_000_000), "{text}");
         assert_eq!(rig.device.last_death(), Some(rig.now));
-        assert_eq!(rig.device.dead_planes(), planes.len() as u32, "{text}");
-        assert!(rig.device.lost_units() > 0 && rig.device.lost_ranges().is_empty(), "{text}");
+        assert_eq!(rig.device.copies().dead_planes(), planes.len() as u32, "{text}");
+        assert!(rig.device.copies().lost_units() > 0 && rig.device.lost_ranges().is_empty(), "{text}");
         rig.drain();
-        assert_eq!((rig.device.lost_units(), on(&rig)), (0, 0), "{text}");
+        assert_eq!((rig.device.copies().lost_units(), on(&rig)), (0, 0), "{text}");
         assert_eq!(rig.device.read_only_since(), None, "{text}");
         assert_eq!(rig.read_all(), 0, "{text}");
         rig.churn(20_000, |d| d.counters().erases > 100);
@@ -320,7 +320,7 @@ fn dead_lanes_of_one_group_are_replaced_by_different_lanes() {
         let plane = stripes.lane(1, offset);
         rig.device.kill_planes(plane..plane + 1).expect("the drive is prepared");
         rig.drain();
-        assert_eq!(rig.device.lost_units(), 0, "all is written again");
+        assert_eq!(rig.device.copies().lost_units(), 0, "all is written again");
     }
     assert_eq!(rig.device.read_only_since(), None);
     for stripe in 0..stripes.count {
@@ -341,7 +341,7 @@ fn a_drive_without_parity_loses_what_was_on_a_dead_die_and_writes_round_it() {
         let mut rig = Rig::new(&config);
         // The lane is a die: a dead plane makes it useless.
         let on: Vec<u32> = (0..rig.units()).filter(|&lpn| is_on(&rig, rig.ppa(lpn), &planes)).collect();
-        while rig.device.dead_planes() == 0 {
+        while rig.device.copies().dead_planes() == 0 {
             rig.step(&mut Vec::new());
         }
         rig.drain();
@@ -364,11 +364,11 @@ fn rewriting_is_as_fast_as_it_may_be() {
         let mut config = with(stripes(), &["plane=1.0@2ms".to_string()]);
         config.faults.rebuild_rate = rate;
         let mut rig = Rig::new(&config);
-        while rig.device.dead_planes() == 0 {
+        while rig.device.copies().dead_planes() == 0 {
             rig.step(&mut Vec::new());
         }
-        let lost = rig.device.lost_units();
-        while rig.device.lost_units() > 0 {
+        let lost = rig.device.copies().lost_units();
+        while rig.device.copies().lost_units() > 0 {
             rig.step(&mut Vec::new());
         }
         let ns = (rig.now - SimTime(2_000_000)).0;
@@ -547,7 +547,7 @@ fn a_run_with_faults_goes_on_after_restoring() {
             assert_eq!(whole.device.lost_ranges(), one.device.lost_ranges(), "{name}");
             assert_eq!(whole.device.block_report(), one.device.block_report(), "{name}");
             failed = whole.device.counters().program_failures;
-            dead = whole.device.dead_planes();
+            dead = whole.device.copies().dead_planes();
         }
         assert!(failed > 0 && dead > 0, "{name}: {failed}, {dead}");
     }

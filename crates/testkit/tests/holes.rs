@@ -91,8 +91,12 @@ fn extents_go_on_without_a_plane_that_dies() {
         };
         let lost: Vec<u32> = (0..rig.units()).filter(|&lpn| on_dead(&rig, lpn)).collect();
         rig.device.kill_planes(planes..planes + 1).expect("the drive is prepared");
-        assert_eq!((rig.device.dead_planes(), rig.device.partial_lanes()), (1, 1), "{kind:?}");
-        assert_eq!(rig.device.lost_units(), lost.len() as u64, "{kind:?}");
+        assert_eq!(
+            (rig.device.copies().dead_planes(), rig.device.copies().partial_lanes()),
+            (1, 1),
+            "{kind:?}"
+        );
+        assert_eq!(rig.device.copies().lost_units(), lost.len() as u64, "{kind:?}");
         rig.read_lost(lost[0]);
         assert_eq!(rig.read_all(), lost.len() as u32, "{kind:?}");
         let erases = rig.device.counters().erases;
@@ -111,7 +115,11 @@ fn extents_go_on_without_a_plane_that_dies() {
         // The rest of the die dies too.
         rig.device.kill_planes(planes + 1..planes + 2).expect("the drive is prepared");
         let whole = usize::from(kind == ExtentKind::Line);
-        assert_eq!((rig.device.dead_planes(), rig.device.partial_lanes()), (2, whole), "{kind:?}");
+        assert_eq!(
+            (rig.device.copies().dead_planes(), rig.device.copies().partial_lanes()),
+            (2, whole),
+            "{kind:?}"
+        );
         rig.read_all();
     }
 }
@@ -126,7 +134,7 @@ fn what_two_hurt_lanes_cannot_hold_goes_to_the_others() {
         rig.device.kill_planes(die * planes..die * planes + 1).expect("the drive is prepared");
         assert_eq!(rig.device.read_only_since(), None, "die {die}");
     }
-    assert_eq!(rig.device.partial_lanes(), 2);
+    assert_eq!(rig.device.copies().partial_lanes(), 2);
     let erases = rig.device.counters().erases;
     rig.churn(60_000, |d| d.counters().erases > erases + 300);
     assert_eq!(rig.device.read_only_since(), None);
@@ -180,8 +188,8 @@ fn stripes_are_rebuilt_when_a_plane_of_their_extents_dies() {
     let of_host: Vec<u32> = lost.iter().copied().filter(|&lpn| lpn < rig.units()).collect();
     assert!(of_host.len() > 10 && lost.len() > of_host.len(), "{} of {}", of_host.len(), lost.len());
     rig.device.kill_planes(planes..planes + 1).expect("the drive is prepared");
-    assert_eq!((rig.device.dead_planes(), rig.device.partial_lanes()), (1, 1));
-    assert_eq!(rig.device.lost_units(), lost.len() as u64);
+    assert_eq!((rig.device.copies().dead_planes(), rig.device.copies().partial_lanes()), (1, 1));
+    assert_eq!(rig.device.copies().lost_units(), lost.len() as u64);
     // Rewriting is slow here, so that reads of the last units come first: each is computed once.
     let last = &of_host[of_host.len() - 8..];
     for &lpn in last {
@@ -198,7 +206,10 @@ fn stripes_are_rebuilt_when_a_plane_of_their_extents_dies() {
     rig.drain();
     let c = rig.device.counters();
     assert!(c.stripes_rewritten > 0, "{c:?}");
-    assert_eq!((rig.device.lost_units(), c.stripes_rewritten + c.mended_units), (0, lost.len() as u64));
+    assert_eq!(
+        (rig.device.copies().lost_units(), c.stripes_rewritten + c.mended_units),
+        (0, lost.len() as u64)
+    );
     assert_eq!((on_dead(&rig).len(), rig.read_all()), (0, 0));
     assert_eq!(rig.device.read_only_since(), None);
     let (erases, rebuilt) = (rig.device.counters().erases, rig.device.counters().rebuilt_units);
@@ -242,6 +253,10 @@ fn a_drive_with_holes_goes_on_after_restoring() {
         }
         let report = whole.device.block_report().expect("blocks can fail");
         assert!(during > 8 && report.blocks.grown_bad > 0, "{name}: {during}, {report:?}");
-        assert_eq!((whole.device.dead_planes(), whole.device.read_only_since()), (1, None), "{name}");
+        assert_eq!(
+            (whole.device.copies().dead_planes(), whole.device.read_only_since()),
+            (1, None),
+            "{name}"
+        );
     }
 }

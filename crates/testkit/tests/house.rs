@@ -145,6 +145,7 @@ fn modules_of_the_core_look_down_only() {
         "containers",
         "nand",
         "policy",
+        "array",
         "flash",
         "ftl",
         "medium",
@@ -155,16 +156,17 @@ fn modules_of_the_core_look_down_only() {
     ];
     let parts = || CONTROLLER.iter().copied().chain(["device", "pblk", "drive"]);
     // For each module folder, those that it may mention. The two controllers are siblings: neither knows the other.
-    let rooms: [(&str, &[&str]); 11] = [
+    let rooms: [(&str, &[&str]); 12] = [
         ("containers", &[]),
         ("nand", &["containers"]),
         ("policy", &[]),
-        ("flash", &["containers", "nand", "policy", "observer"]),
+        ("array", &["nand", "policy"]),
+        ("flash", &["containers", "nand", "policy", "array", "observer"]),
         ("ftl", &["containers", "policy"]),
         ("medium", &["ftl"]),
         ("front", &["containers"]),
         ("overwrites", &[]),
-        ("figures", &["containers", "nand", "flash"]),
+        ("figures", &["containers", "nand", "array", "flash"]),
         ("pblk", CONTROLLER),
         ("device", CONTROLLER),
     ];
@@ -324,8 +326,8 @@ fn what_the_house_has_too_much_of_only_falls() {
     ];
     let raw: usize = files.iter().flat_map(|(_, text)| IDS.map(|id| text.matches(id).count())).sum();
     for (what, now, most) in [
-        ("methods of Device", methods("device"), 515),
-        ("methods of Pblk", methods("pblk"), 228),
+        ("methods of Device", methods("device"), 290),
+        ("methods of Pblk", methods("pblk"), 176),
         ("functions of more than 70 lines", long.len(), 9),
         ("numbers without a type for what has a name", raw, 676),
     ] {

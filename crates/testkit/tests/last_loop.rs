@@ -1,9 +1,9 @@
 //! Deferred last loops (`erase.defer_last_loop`): what erases apply in all, who waits, and what is refused.
 
 use tailcut_core::address::BlockId;
+use tailcut_core::array::eraser::{Known, Plan};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{AgeReport, Device, Observer, OpKind, Step, StepEvent, Until};
-use tailcut_core::flash::erase::{Known, Plan};
 use tailcut_core::ftl::config::{CopyMode, ExtentKind};
 use tailcut_core::nand::config::BusyKind;
 use tailcut_testkit::swarm::member;

@@ -130,7 +130,7 @@ fn stripes_on_their_way_go_on_after_restoring() {
         let (mut lost, mut under_way) = (0, 0);
         for _ in 0..40 {
             at = traffic(&mut whole, &mut stream, 7, at);
-            lost += u32::from(whole.device.lost_units() > 0);
+            lost += u32::from(whole.device.copies().lost_units() > 0);
             under_way += u32::from(whole.device.outstanding() > 0);
             let mut file = Vec::new();
             whole.device.snapshot(&config, 1, &mut file).unwrap();

@@ -1,7 +1,7 @@
 //! The checks that a configuration passes before a drive is built, in their order, and the checks
 //! that relate policies to each other. Every other check is next to the keys that it concerns.
 
-use super::policies::Policies;
+use super::policies::{Arbiters, Policies};
 use crate::config::DeviceConfig;
 use crate::flash::setup::check_suspension;
 use crate::ftl::config::{BadBlocks, CopyMode, DieGeometry, ExtentKind};
@@ -13,7 +13,6 @@ use crate::policy::buffer::BufferConfig;
 use crate::policy::gc_schedule::GcScheduleConfig;
 use crate::policy::gc_scope::Scope;
 use crate::policy::redundancy::RedundancyConfig;
-use crate::policy::schedule::SchedulePolicy;
 use crate::policy::write_gate::WriteGateConfig;
 use crate::problem::{ConfigProblem, Found, refuse};
 
@@ -154,23 +153,17 @@ pub(super) fn check_striping(p: &PolicyConfig, fixed_placement: bool) -> Result<
     Ok(())
 }
 
-/// Whether erases and programs are suspended, and the schedule that interrupts them.
-pub(super) struct Suspends<'a> {
-    pub schedule: &'a SchedulePolicy,
-    pub erases: bool,
-    pub programs: bool,
-}
-
 /// Refuse combinations in which nothing would be suspended or rebuilt, or the drive would make no
 /// progress.
 pub(super) fn check_combinations(
     config: &DeviceConfig,
     policies: &Policies,
-    suspends: &Suspends<'_>,
+    arbiters: &Arbiters,
     has_parity: bool,
 ) -> Result<(), ConfigProblem> {
     let p = &config.policy;
-    let &Suspends { schedule, erases, programs } = suspends;
+    let schedule = &arbiters.schedule;
+    let (erases, programs) = (arbiters.suspend_erase.suspends(), arbiters.suspends_programs());
     let refuse =
         |key: &str, name: &str, why: &str| refuse(&format!("policy.{key}"), format!("`{name}` {why}"));
     check_suspension(config, schedule, erases, programs)?;

@@ -64,7 +64,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     out,
                     "    unit {} for lane {}, programmed: {}, old copy at {}, lacks data: {}",
                     m.unit,
-                    self.target_lane(m.unit),
+                    self.copies().target_lane(m.unit),
                     m.done,
                     m.old_ppa,
                     m.short
@@ -87,11 +87,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.describe_lane(lane, &mut out);
             }
         }
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             let _ = writeln!(
                 out,
                 "  {} dead planes, {} failing extents, {} retired, {} units unreadable, {} stripes broken, {} rewritten, {} programs wait to be repeated",
-                self.dead_planes(),
+                self.copies().dead_planes(),
                 f.failing.len(),
                 s.extents.retired().len(),
                 f.unreadable.len(),
@@ -100,7 +100,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 f.again.waiting
             );
         }
-        if self.fixed.defers_last_loop {
+        if self.shape.fixed.defers_last_loop {
             let (deferred, held) = self.last_loops();
             let deferred = deferred.count();
             let _ = writeln!(out, "  {deferred} last loops are deferred, {held} programs wait for others");
@@ -120,7 +120,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let _ = writeln!(
             out,
             "    lane {lane}, dead: {}, full: {}: {} free extents ({} reserved), {} retired; valid units of the closed ones, of {}: {valid:?}",
-            self.is_dead(lane),
+            self.state.faults.is_dead(lane),
             self.state.faults.full.contains(&lane),
             e.free(&self.shape.layout, lane),
             self.shape.reserve,

@@ -1,13 +1,13 @@
 //! The device: its parts, and the loop that fires its timers.
 
-use super::checks::{Suspends, check_combinations};
+use super::checks::check_combinations;
 use super::faults::state::FaultState;
 use super::gc::state::Gc;
 use super::host::commands::Host;
 use super::limits::Limits;
 use super::parity::rewrite::MOST_REWRITTEN;
 use super::parity::state::Parity;
-use super::policies::{Fixed, Policies};
+use super::policies::{Arbiters, Policies};
 use super::refresh::Refresh;
 use super::scrub::Scrub;
 use super::shape::Shape;
@@ -17,8 +17,8 @@ use crate::address::BusyUnit;
 use crate::config::DeviceConfig;
 use crate::containers::few_timers::FewTimers;
 use crate::containers::timers::UNSET;
+use crate::device::payload::Payload;
 use crate::figures::{Capacity, Counters, Gauges, PulseWear, SuspensionWear};
-use crate::flash::setup::suspends_programs;
 use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup};
 use crate::front::Completion;
 use crate::ftl::config::ExtentKind;
@@ -28,10 +28,7 @@ use crate::ftl::readers::Readers;
 use crate::medium::{Medium, NoData};
 use crate::nand::blocks::Blocks;
 use crate::observer::Observer;
-use crate::policy::schedule::SchedulePolicy;
-use crate::policy::suspend_erase::SuspendErasePolicy;
-use crate::policy::suspend_program::SuspendProgramPolicy;
-use crate::problem::{ConfigProblem, of_policy};
+use crate::problem::ConfigProblem;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Occupant, Occupants, SimTime};
 
@@ -51,8 +48,7 @@ pub(super) const TIMER_RARE: usize = 5;
 /// A drive and its state. See the module's documentation.
 pub struct Device<O: Observer = (), M: Medium = NoData> {
     pub(super) shape: Shape,
-    pub(super) fixed: Fixed,
-    pub(super) medium: M,
+    pub(super) data: Payload<M>,
     pub(crate) map: Map,
     pub(super) flash: Flash<O>,
     pub(super) state: State,
@@ -119,27 +115,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         observer: O,
         medium: M,
     ) -> Result<Device<O, M>, ConfigProblem> {
-        let shape = Shape::new(config, seed)?;
-        let (p, x) = (&config.policy, &shape.context);
-        let schedule = SchedulePolicy::new(&p.schedule, x).map_err(of_policy("schedule"))?;
-        let suspend_erase =
-            SuspendErasePolicy::new(&p.suspend_erase, x).map_err(of_policy("suspend_erase"))?;
-        let suspend_program =
-            SuspendProgramPolicy::new(&p.suspend_program, x).map_err(of_policy("suspend_program"))?;
-        let policies = Policies::new(config, &shape)?;
-        let suspension = Suspends {
-            schedule: &schedule,
-            erases: suspend_erase.suspends(),
-            programs: suspends_programs(&suspend_program),
-        };
-        check_combinations(config, &policies, &suspension, shape.has_parity())?;
+        let (shape, policies, arbiters) = Shape::with_policies(config, seed)?;
+        check_combinations(config, &policies, &arbiters, shape.has_parity())?;
         super::write::queues::check(&shape, policies.buffer.queue_limit())?;
         let memory = |e: std::io::Error| {
             ConfigProblem::new("geometry", format!("there is no room for the map of this drive: {e}"))
         };
         let map = Map::new(&shape.layout, shape.fill.clone()).map_err(memory)?;
-        let fixed = Fixed::new(&policies, &shape, suspension.programs);
-        let limits = Limits::new(&shape, &fixed);
+        let limits = Limits::new(&shape);
+        let Arbiters { schedule, suspend_erase, suspend_program } = arbiters;
         let setup = Setup {
             channels: shape.channels,
             units: shape.units,
@@ -159,16 +143,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
             order: config.channel.order,
             ecc: config.ecc.clone(),
             joins: joins(config),
-            tells_transfers: fixed.heeds_channel,
+            tells_transfers: shape.fixed.heeds_channel,
             schedule,
             suspend_erase,
             suspend_program,
         };
         let flash = Flash::new(setup, observer);
-        let state = State::new(&shape, &limits, &fixed, policies);
-        let medium = super::payload::attached(medium, &shape, &state);
-        let mut device = Device { shape, fixed, medium, map, flash, state };
-        device.set_fault_timer();
+        let state = State::new(&shape, &limits, policies);
+        let data = super::payload::attached(medium, &shape, &state);
+        let mut device = Device { shape, data, map, flash, state };
+        device.state.set_fault_timer(&device.shape);
         Ok(device)
     }
 
@@ -214,7 +198,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// The wear of the blocks by erase pulses; `None` if erases use the configured loops.
     pub fn pulse_wear(&self) -> Option<PulseWear> {
         let eraser = self.flash.eraser()?;
-        let wear = self.mean_and_most(|plane, index| self.flash.wear_of(plane, index));
+        let wear = self.shape.mean_and_most(&self.state.extents, self.flash.blocks(), |plane, index| {
+            self.flash.wear_of(plane, index)
+        });
         Some(PulseWear::of(eraser, wear))
     }
 
@@ -222,7 +208,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub fn pe_cycles(&self) -> Vec<u32> {
         let blocks = self.flash.blocks();
         let mut all = Vec::new();
-        self.of_blocks(|plane, index| {
+        self.shape.of_blocks(&self.state.extents, self.flash.blocks(), |plane, index| {
             all.push(match self.flash.eraser() {
                 Some(eraser) => eraser.cycles(blocks, plane, index),
                 None => blocks.cycles_at(blocks.place(plane, index)),
@@ -234,32 +220,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Mean and largest program/erase count of a block.
     pub fn wear(&self) -> (f64, u32) {
         let blocks = self.flash.blocks();
-        self.mean_and_most(|plane, index| blocks.cycles_at(blocks.place(plane, index)))
-    }
-
-    /// Mean and maximum of a function of plane and index over the blocks in use.
-    fn mean_and_most(&self, of: impl Fn(u32, u32) -> u32) -> (f64, u32) {
-        let (mut sum, mut count, mut most) = (0u64, 0u64, 0);
-        self.of_blocks(|plane, index| {
-            let n = of(plane, index);
-            sum += u64::from(n);
-            most = most.max(n);
-            count += 1;
-        });
-        (sum as f64 / count.max(1) as f64, most)
-    }
-
-    /// Call `give` with the plane and the index of each block in use.
-    fn of_blocks(&self, mut give: impl FnMut(u32, u32)) {
-        let (layout, blocks) = (&self.shape.layout, self.flash.blocks());
-        for (lane, &usable) in (0..).zip(&layout.usable) {
-            for plane in layout.planes_of(lane) {
-                let (lane, part) = layout.part_of_plane(plane);
-                let is_hole = |index| self.state.extents.is_hole(layout, lane * layout.stride + index, part);
-                let in_use = |&index: &u32| blocks.has(plane, index) && !is_hole(index);
-                (0..usable).filter(in_use).for_each(|index| give(plane, index));
-            }
-        }
+        self.shape.mean_and_most(&self.state.extents, self.flash.blocks(), |plane, index| {
+            blocks.cycles_at(blocks.place(plane, index))
+        })
     }
 
     /// Suspensions of erases by block since the drive was made: mean and maximum, and the factors
@@ -267,7 +230,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub fn suspension_wear(&self) -> SuspensionWear {
         let blocks = self.flash.blocks();
         let of = |plane, index| blocks.suspensions()[blocks.id(plane, index).index()];
-        SuspensionWear::of(self.mean_and_most(of), self.shape.suspend.erase.rber_growth)
+        SuspensionWear::of(
+            self.shape.mean_and_most(&self.state.extents, self.flash.blocks(), of),
+            self.shape.suspend.erase.rber_growth,
+        )
     }
 
     /// Energy that the arrays took since the counters were reset, in millijoules: in all, and for
@@ -325,8 +291,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Replace the observer.
     pub fn observed_by<P: Observer>(self, observer: P) -> Device<P, M> {
-        let Device { shape, fixed, medium, map, flash, state } = self;
-        Device { shape, fixed, medium, map, flash: flash.observed_by(observer), state }
+        let Device { shape, data, map, flash, state } = self;
+        Device { shape, data, map, flash: flash.observed_by(observer), state }
     }
 
     /// Return the observer and drop the drive.
@@ -506,7 +472,7 @@ impl State {
         self.timers.set(TIMER_RARE, at);
     }
 
-    fn new(shape: &Shape, limits: &Limits, fixed: &Fixed, policies: Policies) -> State {
+    fn new(shape: &Shape, limits: &Limits, policies: Policies) -> State {
         let lanes = shape.layout.lanes;
         let scrub = Scrub::new(policies.background.scrubbing(), lanes, shape.layout.extents());
         let refresh = Refresh::new(policies.background.refreshing(), lanes);
@@ -518,8 +484,8 @@ impl State {
             extents: Extents::with_holes(&shape.layout, shape.holes.as_ref()),
             readers: Readers::new(limits.ops),
             write: Writes::new(shape, limits, policies.buffer.queue_limit()),
-            gc: Gc::new(shape, limits, fixed.erase_gap.is_some()),
-            parity: Parity::new(shape, limits, fixed.moves_stripes),
+            gc: Gc::new(shape, limits),
+            parity: Parity::new(shape, limits),
             scrub,
             refresh,
             slc: Slc::new(shape),

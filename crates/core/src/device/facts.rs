@@ -6,7 +6,7 @@ use crate::device::work::Work;
 use crate::flash::{Fact, HostOpEnded, OpId, Submitted};
 use crate::medium::Medium;
 use crate::nand::OpKind;
-use crate::observer::{Observer, RequestEvent, RequestStep, WriteEvent, WriteStep};
+use crate::observer::{Observer, WriteEvent, WriteStep};
 use tailcut_units::SimTime;
 
 impl<O: Observer, M: Medium> Device<O, M> {
@@ -61,8 +61,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn sensed(&mut self, head: OpId) {
         let mut next = Some(head);
         while let Some(op) = next {
-            self.data_sensed(op);
-            if !self.fixed.may_fail {
+            self.data.sensed(&self.flash, &self.state.host, &self.state.copies(&self.shape, &self.map), op);
+            if !self.shape.fixed.may_fail {
                 let extent = self.state.read_leaves(&self.shape.layout, op);
                 self.erase_if_drained(extent);
             }
@@ -89,7 +89,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Handle the end of a read's decoding.
     #[inline]
     fn decoded(&mut self, op: OpId) {
-        if self.fixed.may_fail && !self.read_settles(op) {
+        if self.shape.fixed.may_fail && !self.read_settles(op) {
             return;
         }
         let extent = self.flash.op(op).cmd.extent;
@@ -102,7 +102,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             Work::Rebuild(rebuild) => self.extra_read_arrived(op, rebuild),
             Work::Mend(mend) => self.mend_read_arrived(op, mend),
         }
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             self.read_settled(Extent(extent));
         }
     }
@@ -115,19 +115,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.scrub.host_ended = s.now;
         if s.gc.waiting > 0 {
             let load = self.flash.host_load(unit);
-            let heeds = self.fixed.heeds_channel
-                || if read { self.fixed.may_close_programs } else { self.fixed.most_tokens > 0 };
+            let heeds = self.shape.fixed.heeds_channel
+                || if read { self.shape.fixed.may_close_programs } else { self.shape.fixed.most_tokens > 0 };
             if load.ops == 0 || heeds || rebuilds && load.rebuilds == 0 {
                 self.wake_unit(unit);
             }
         }
-    }
-
-    /// Report a step of the request in this slot to the observer.
-    #[inline]
-    pub(super) fn observe_request(&mut self, id: u32, step: RequestStep) {
-        let (request, at) = (self.state.host.requests[id].host.index, SimTime(self.state.now));
-        self.flash.observer_mut().request(&RequestEvent { request, at, step });
     }
 
     /// Report a step of a write unit or a stripe to the observer.

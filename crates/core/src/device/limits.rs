@@ -1,9 +1,10 @@
 //! Upper bounds of the sizes of pools and lists. They are sized once and never grow.
 
-use super::parity::wear::Programs;
-use super::policies::Fixed;
+use super::parity::rewrite::MOST_REWRITTEN;
+use super::parity::stripes::StripeState;
+use super::parity::wear::MOVES;
 use super::shape::Shape;
-use super::write::stripe::StripeState;
+use crate::ftl::stripes::Stripes;
 
 /// Bounds that follow from the configuration.
 pub(super) struct Limits {
@@ -26,7 +27,8 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    pub fn new(shape: &Shape, fixed: &Fixed) -> Limits {
+    pub fn new(shape: &Shape) -> Limits {
+        let fixed = &shape.fixed;
         let most_parts = shape.most_parts() * shape.host.queue_depth;
         let slots = shape.buffer_slots;
         let lanes = shape.layout.lanes;
@@ -42,7 +44,7 @@ impl Limits {
         let upr = shape.layout.units_per_row;
         let moves = shape.gc_in_flight * (shape.copy_units.div_ceil(upr) + 1) + 2;
         // A write unit holds at least one slot, or a row of a collection's units.
-        let aside = Programs::aside(stripes, fixed.moves_stripes);
+        let aside = aside(stripes, fixed.moves_stripes);
         let write_units = slots + aside + jobs + lanes * moves;
         let programs = shape.layout.write_planes / shape.gc_program_planes;
         // A reconstruction reads the other units of its stripe. A rebuilt part is not read itself.
@@ -69,4 +71,10 @@ impl Limits {
         };
         Limits { rebuilds, mends, moves, aside, write_units, lists, held_programs, ops }
     }
+}
+
+/// Number of slots beside the buffer, for units of stripes that move (`levels`) and of stripes that are rewritten.
+fn aside(stripes: Option<&Stripes>, levels: bool) -> u32 {
+    let moves = |s: &Stripes| if levels { MOVES * (s.width - 1) } else { 0 };
+    stripes.map_or(0, |s| moves(s).max(MOST_REWRITTEN))
 }

@@ -17,6 +17,7 @@ mod age;
 mod audit;
 mod capacity;
 mod checks;
+mod copies;
 mod diagnosis;
 mod drive;
 mod facts;
@@ -46,6 +47,7 @@ pub use crate::nand::{ErasePart, OpKind};
 pub use crate::observer::{Change, Closing, Observer, RequestEvent, RequestStep, RingWait, Step, StepEvent};
 pub use crate::observer::{QueueEvent, QueueStep, WriteEvent, WriteStep};
 pub use crate::problem::ConfigProblem;
+pub use copies::Copies;
 pub use drive::Device;
 pub(crate) use payload::over;
 

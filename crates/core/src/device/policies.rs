@@ -1,9 +1,9 @@
 //! The policies above the flash, and their constant answers.
 
-use super::shape::Shape;
 use super::write::path::WritePath;
-use crate::config::{DeviceConfig, Transfer};
-use crate::flash::erase::Eraser;
+use crate::array::eraser::Eraser;
+use crate::config::Transfer;
+use crate::flash::setup::{Parts, suspends_programs};
 use crate::policy::background::BackgroundPolicy;
 use crate::policy::buffer::{Acknowledge, BufferPolicy};
 use crate::policy::flush::FlushPolicy;
@@ -12,7 +12,11 @@ use crate::policy::gc_scope::{GcScopePolicy, Scope};
 use crate::policy::gc_victim::GcVictimPolicy;
 use crate::policy::placement::PlacementPolicy;
 use crate::policy::read_path::ReadPathPolicy;
+use crate::policy::schedule::SchedulePolicy;
+use crate::policy::suspend_erase::SuspendErasePolicy;
+use crate::policy::suspend_program::SuspendProgramPolicy;
 use crate::policy::wear::WearPolicy;
+use crate::policy::{PolicyConfig, PolicyContext};
 use crate::problem::{ConfigProblem, of_policy};
 use serde::{Deserialize, Serialize};
 
@@ -30,16 +34,47 @@ pub(super) struct Policies {
     pub wear: WearPolicy,
 }
 
+/// The members on which the dimensions of a drive depend.
+pub(super) struct Dimensioning {
+    pub buffer: BufferPolicy,
+    pub placement: PlacementPolicy,
+    pub gc_schedule: GcSchedulePolicy,
+}
+
+/// One member of each family that decides at the dies and channels. The flash owns them in a drive.
+pub(super) struct Arbiters {
+    pub schedule: SchedulePolicy,
+    pub suspend_erase: SuspendErasePolicy,
+    pub suspend_program: SuspendProgramPolicy,
+}
+
+impl Arbiters {
+    pub fn new(p: &PolicyConfig, x: &PolicyContext) -> Result<Arbiters, ConfigProblem> {
+        Ok(Arbiters {
+            schedule: SchedulePolicy::new(&p.schedule, x).map_err(of_policy("schedule"))?,
+            suspend_erase: SuspendErasePolicy::new(&p.suspend_erase, x)
+                .map_err(of_policy("suspend_erase"))?,
+            suspend_program: SuspendProgramPolicy::new(&p.suspend_program, x)
+                .map_err(of_policy("suspend_program"))?,
+        })
+    }
+
+    /// Whether programs of any kind are ever suspended.
+    pub fn suspends_programs(&self) -> bool {
+        suspends_programs(&self.suspend_program)
+    }
+}
+
 impl Policies {
-    pub fn new(config: &DeviceConfig, shape: &Shape) -> Result<Policies, ConfigProblem> {
-        let (p, x) = (&config.policy, &shape.context);
+    /// Create the members that no dimension depends on, beside those of `built`.
+    pub fn new(p: &PolicyConfig, x: &PolicyContext, built: Dimensioning) -> Result<Policies, ConfigProblem> {
         Ok(Policies {
-            buffer: BufferPolicy::new(&p.buffer, x).map_err(of_policy("buffer"))?,
+            buffer: built.buffer,
             flush: FlushPolicy::new(&p.flush, x).map_err(of_policy("flush"))?,
-            placement: PlacementPolicy::new(&p.placement, x).map_err(of_policy("placement"))?,
+            placement: built.placement,
             read_path: ReadPathPolicy::new(&p.read_path, x).map_err(of_policy("read_path"))?,
             gc_victim: GcVictimPolicy::new(&p.gc_victim, x).map_err(of_policy("gc_victim"))?,
-            gc_schedule: GcSchedulePolicy::new(&p.gc_schedule, x).map_err(of_policy("gc_schedule"))?,
+            gc_schedule: built.gc_schedule,
             gc_scope: GcScopePolicy::new(&p.gc_scope, x).map_err(of_policy("gc_scope"))?,
             background: BackgroundPolicy::new(&p.background, x).map_err(of_policy("background"))?,
             wear: WearPolicy::new(&p.wear, x).map_err(of_policy("wear"))?,
@@ -48,6 +83,7 @@ impl Policies {
 }
 
 /// Answers of the policies that never change in a drive.
+#[derive(Clone, Debug)]
 pub(super) struct Fixed {
     /// Whether flash operations can fail.
     pub may_fail: bool,
@@ -89,17 +125,23 @@ pub(super) struct Fixed {
 }
 
 impl Fixed {
-    /// Ask the policies. `suspends_programs`: programs may be suspended.
-    pub fn new(p: &Policies, shape: &Shape, suspends_programs: bool) -> Fixed {
-        let per_erase = shape.eraser.as_ref().map_or(1, Eraser::cycles_per_erase);
+    /// Ask the policies. `may_fail`: flash operations can fail. `has_parity`: units belong to stripes.
+    pub fn new(
+        (p, arbiters): (&Policies, &Arbiters),
+        parts: &Parts,
+        transfer: Transfer,
+        may_fail: bool,
+        has_parity: bool,
+    ) -> Fixed {
+        let per_erase = parts.eraser.as_ref().map_or(1, Eraser::cycles_per_erase);
         Fixed {
-            may_fail: shape.faults.is_some(),
-            names_blocks: shape.faults.is_some() || shape.slow_programs.is_some() || suspends_programs,
-            write_path: if shape.has_parity() { WritePath::Stripes } else { WritePath::Rows },
+            may_fail,
+            names_blocks: may_fail || parts.slow_programs.is_some() || arbiters.suspends_programs(),
+            write_path: if has_parity { WritePath::Stripes } else { WritePath::Rows },
             acknowledge_held: p.buffer.acknowledge() == Acknowledge::WhenHeld,
             overwrite_in_place: p.buffer.overwrites_in_place(),
             buffer_write_ns: p.buffer.write_latency().0,
-            sends_whole: shape.host.transfer == Transfer::Whole,
+            sends_whole: transfer == Transfer::Whole,
             flushes_by_die: p.flush.by_die(),
             flush_avoids_collections: p.flush.avoids_collections(),
             rebuilds_reads: p.read_path.rebuilds(),
@@ -111,7 +153,7 @@ impl Fixed {
             rotates: p.gc_schedule.rotates(),
             moves_stripes: p.wear.moves_stripes(),
             defers_last_loop: !p.gc_schedule.instant()
-                && shape.eraser.as_ref().is_some_and(Eraser::defers_last_loop),
+                && parts.eraser.as_ref().is_some_and(Eraser::defers_last_loop),
             erase_gap: p.wear.erase_gap().map(|gap| gap.div_ceil(per_erase)),
             refreshes: p.background.refreshing().is_some(),
         }

@@ -5,8 +5,10 @@ use crate::address::Ppa;
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use crate::containers::timers::UNSET;
+use crate::device::drive::State;
 use crate::device::work::Work;
 use crate::flash::OpId;
+use crate::ftl::layout::Layout;
 use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::policy::background::Scrubbing;
@@ -59,36 +61,36 @@ impl Scrub {
         self.due[extent as usize] = false;
         self.waiting -= 1;
     }
-}
-
-impl<O: Observer, M: Medium> Device<O, M> {
-    /// Mark an extent as due if collection has just programmed its last row.
-    #[inline]
-    pub(super) fn scrub_if_filled(&mut self, extent: u32) {
-        let s = &mut self.state;
-        if s.scrub.due.is_empty() || !s.extents.is_closed(extent) || s.scrub.due[extent as usize] {
-            return;
-        }
-        let (lane, _) = self.shape.layout.lane_of(extent);
-        s.scrub.due[extent as usize] = true;
-        s.scrub.waiting += 1;
-        s.scrub.lists[lane as usize].push_back(&mut s.scrub.links, extent);
-        if s.scrub.due_at == UNSET {
-            s.scrub.due_at = s.now + s.scrub.pause;
-            self.state.set_rare_timer();
-        }
-    }
 
     /// Remove an extent that is erased from those due.
     #[inline]
-    pub(super) fn scrub_no_more(&mut self, extent: u32) {
-        let s = &mut self.state;
-        if s.scrub.due.get(extent as usize).is_some_and(|&due| due) {
-            let (lane, _) = self.shape.layout.lane_of(extent);
-            s.scrub.leave(lane, extent);
+    pub(super) fn forget(&mut self, layout: &Layout, extent: u32) {
+        if self.due.get(extent as usize).is_some_and(|&due| due) {
+            let (lane, _) = layout.lane_of(extent);
+            self.leave(lane, extent);
         }
     }
+}
 
+impl State {
+    /// Mark an extent as due if collection has just programmed its last row.
+    #[inline]
+    pub(super) fn scrub_if_filled(&mut self, layout: &Layout, extent: u32) {
+        if self.scrub.due.is_empty() || !self.extents.is_closed(extent) || self.scrub.due[extent as usize] {
+            return;
+        }
+        let (lane, _) = layout.lane_of(extent);
+        self.scrub.due[extent as usize] = true;
+        self.scrub.waiting += 1;
+        self.scrub.lists[lane as usize].push_back(&mut self.scrub.links, extent);
+        if self.scrub.due_at == UNSET {
+            self.scrub.due_at = self.now + self.scrub.pause;
+            self.set_rare_timer();
+        }
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
     /// Handle the scrub timer: if the host has been idle for long enough, read a unit in each lane.
     pub(super) fn scrub_timer(&mut self) {
         let s = &mut self.state;
@@ -120,7 +122,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 return;
             }
             let start = self.state.scrub.cursor[l];
-            let readable = |ppa| self.map.is_valid(ppa) && !self.is_dead_at(ppa);
+            let readable =
+                |ppa| self.map.is_valid(ppa) && !self.state.faults.is_dead_at(&self.shape.layout, ppa);
             let next = (start..units).find(|&at| readable(Ppa(extent * units + at)));
             let Some(at) = next else {
                 self.state.scrub.leave(lane, extent);

@@ -5,14 +5,16 @@ use super::capacity::{
     without_slc,
 };
 use super::checks::{check_striping, check_values};
+use super::policies::{Arbiters, Dimensioning, Fixed, Policies};
 use super::slc::FoldRule;
 use crate::address::BusyUnit;
+use crate::array::eraser::Eraser;
+use crate::array::senses::Senses;
 use crate::config::{DeviceConfig, HostConfig};
 use crate::figures::Capacity;
-use crate::flash::erase::Eraser;
-use crate::flash::senses::Senses;
 use crate::flash::setup::Parts;
 use crate::ftl::config::{CopyMode, ExtentKind};
+use crate::ftl::extents::Extents;
 use crate::ftl::holes::Holes;
 use crate::ftl::layout::Layout;
 use crate::ftl::map::Fill;
@@ -129,11 +131,22 @@ pub struct Shape {
     pub rewrite_ns: u64,
     /// Warnings for the user about a configuration that can be built.
     pub warnings: Vec<String>,
+    /// The answers of the policies that never change.
+    pub(super) fixed: Fixed,
 }
 
 impl Shape {
     /// Check a configuration and derive everything that follows from it.
     pub fn new(c: &DeviceConfig, seed: u64) -> Result<Shape, ConfigProblem> {
+        Ok(Shape::with_policies(c, seed)?.0)
+    }
+
+    /// As [`Shape::new`], with the policies of the drive. Each is created once, because the dimensions depend on some of
+    /// them.
+    pub(super) fn with_policies(
+        c: &DeviceConfig,
+        seed: u64,
+    ) -> Result<(Shape, Policies, Arbiters), ConfigProblem> {
         check_values(c)?;
         let g = &c.geometry;
         let dies = g.dies();
@@ -162,29 +175,38 @@ impl Shape {
         let sizes = lane_sizes(&layout, holes.as_ref());
         let whole_extents: Vec<u32> = sizes.iter().map(|size| size.whole_extents(&layout)).collect();
         let mut context = context(c, &layout, &whole_extents, seed);
-        let places = PlacementPolicy::new(&c.policy.placement, &context).map_err(of_policy("placement"))?;
-        let pool_lanes = places.pool_lanes();
-        let (stripes, xor_ns) = striping(c, &mut layout, &mut context, places.order(), pool_lanes == 1)?;
-        let fill = Fill::new(&layout, places.chunk(), places.order(), stripes.clone());
-        let gc_schedule = GcSchedulePolicy::new(&c.policy.gc_schedule, &context);
+        let placement =
+            PlacementPolicy::new(&c.policy.placement, &context).map_err(of_policy("placement"))?;
+        let pool_lanes = placement.pool_lanes();
+        let (stripes, xor_ns) = striping(c, &mut layout, &mut context, placement.order(), pool_lanes == 1)?;
+        let fill = Fill::new(&layout, placement.chunk(), placement.order(), stripes.clone());
+        let gc_schedule =
+            GcSchedulePolicy::new(&c.policy.gc_schedule, &context).map_err(of_policy("gc_schedule"))?;
         let faults = Faults::new(&c.faults, &c.fault, g, c.errors.is_some(), seed);
         // A failed program closes its extent early, so a further free extent is needed.
         let fails = faults.as_ref().is_some_and(Faults::may_fail_programs);
         // A fold may open an extent and frees none.
         let kept_for_failures = u32::from(fails) + u32::from(c.slc.is_some());
-        let reserve = gc_schedule.map_err(of_policy("gc_schedule"))?.reserve() + kept_for_failures;
+        let reserve = gc_schedule.reserve() + kept_for_failures;
         let user = if stripes.is_some() { u64::from(layout.host_units) * unit } else { user };
         let capacity = check_room(&layout, &sizes, &fill, (raw, slc), user, &capacity_key, reserve)?;
         let most_stripes =
             stripes.as_ref().map_or_else(Vec::new, |s| most_stripes(&layout, &sizes, &fill, s, reserve));
-        let (buffer_slots, warning) = buffer_slots(c, &layout, &context)?;
+        let buffer = BufferPolicy::new(&c.policy.buffer, &context).map_err(of_policy("buffer"))?;
+        let (buffer_slots, warning) = buffer_slots(c, &layout, &buffer);
         c.ftl.check_addressable(units, user, buffer_slots.into())?;
         // Programs that join cover all planes of a die.
         let most_planes = if c.ftl.join_programs { g.planes } else { c.ftl.write_planes };
         let row_bytes = u64::from(most_planes) * g.page;
-        let Parts { timing, slow_programs, eraser, senses } = Parts::new(c, &context, row_bytes, seed)?;
-        check_last_loops(eraser.as_ref(), faults.is_some())?;
-        Ok(Shape {
+        let parts = Parts::new(c, &context, row_bytes, seed)?;
+        check_last_loops(parts.eraser.as_ref(), faults.is_some())?;
+        let arbiters = Arbiters::new(&c.policy, &context)?;
+        let policies = Policies::new(&c.policy, &context, Dimensioning { buffer, placement, gc_schedule })?;
+        let members = (&policies, &arbiters);
+        let fixed = Fixed::new(members, &parts, c.host.transfer, faults.is_some(), stripes.is_some());
+        let Parts { timing, slow_programs, eraser, senses } = parts;
+        let shape = Shape {
+            fixed,
             folds: c.slc.as_ref().map(|slc| fold_rule(slc, &layout)),
             codewords_per_page: (g.page / c.ecc.codeword) as u32,
             gc_program_planes: c.ftl.gc.program_planes,
@@ -231,7 +253,8 @@ impl Shape {
             controller_ns: c.controller.command.0,
             context,
             layout,
-        })
+        };
+        Ok((shape, policies, arbiters))
     }
 
     /// The blocks of a new drive.
@@ -345,6 +368,21 @@ impl Shape {
         self.stripes.is_some()
     }
 
+    /// Whether stripes may move to colder lanes.
+    pub fn moves_stripes(&self) -> bool {
+        self.fixed.moves_stripes
+    }
+
+    /// Whether extents are emptied to level the erases of their blocks.
+    pub fn levels_erases(&self) -> bool {
+        self.fixed.erase_gap.is_some()
+    }
+
+    /// Whether old data are written again.
+    pub fn refreshes(&self) -> bool {
+        self.fixed.refreshes
+    }
+
     /// Largest number of mapping units that one command touches.
     pub fn most_parts(&self) -> u32 {
         self.host.most_parts(self.layout.unit_bytes) as u32
@@ -359,6 +397,36 @@ impl Shape {
     /// Host capacity in bytes: whole mapping units.
     pub fn host_bytes(&self) -> u64 {
         u64::from(self.layout.host_units) * self.layout.unit_bytes
+    }
+
+    /// Call `give` with the plane and the index of each block in use.
+    pub(super) fn of_blocks(&self, extents: &Extents, blocks: &Blocks, mut give: impl FnMut(u32, u32)) {
+        let layout = &self.layout;
+        for (lane, &usable) in (0..).zip(&layout.usable) {
+            for plane in layout.planes_of(lane) {
+                let (lane, part) = layout.part_of_plane(plane);
+                let is_hole = |index| extents.is_hole(layout, lane * layout.stride + index, part);
+                let in_use = |&index: &u32| blocks.has(plane, index) && !is_hole(index);
+                (0..usable).filter(in_use).for_each(|index| give(plane, index));
+            }
+        }
+    }
+
+    /// Mean and maximum of a function of plane and index over the blocks in use.
+    pub(super) fn mean_and_most(
+        &self,
+        extents: &Extents,
+        blocks: &Blocks,
+        of: impl Fn(u32, u32) -> u32,
+    ) -> (f64, u32) {
+        let (mut sum, mut count, mut most) = (0u64, 0u64, 0);
+        self.of_blocks(extents, blocks, |plane, index| {
+            let n = of(plane, index);
+            sum += u64::from(n);
+            most = most.max(n);
+            count += 1;
+        });
+        (sum as f64 / count.max(1) as f64, most)
     }
 }
 
@@ -400,14 +468,9 @@ fn striping(
 /// Return the slots of the write buffer, and a warning if its capacity is reduced. A buffer can
 /// never hold more than the drive's whole address space and the commands under way. A larger
 /// capacity would distort everything that is measured by it.
-fn buffer_slots(
-    c: &DeviceConfig,
-    layout: &Layout,
-    context: &PolicyContext,
-) -> Result<(u32, Option<String>), ConfigProblem> {
-    let bytes = BufferPolicy::new(&c.policy.buffer, context).map_err(of_policy("buffer"))?.capacity();
+fn buffer_slots(c: &DeviceConfig, layout: &Layout, buffer: &BufferPolicy) -> (u32, Option<String>) {
     let under_way = c.host.most_parts(layout.unit_bytes) as u32 * c.host.queue_depth;
-    let Some(bytes) = bytes else { return Ok((under_way, None)) };
+    let Some(bytes) = buffer.capacity() else { return (under_way, None) };
     let wanted = bytes / layout.unit_bytes;
     let most = u64::from(layout.host_units) + u64::from(under_way);
     let warning = (wanted > most).then(|| {
@@ -418,7 +481,7 @@ fn buffer_slots(
             u64::from(layout.host_units) * layout.unit_bytes
         )
     });
-    Ok((wanted.min(most) as u32, warning))
+    (wanted.min(most) as u32, warning)
 }
 
 /// Refuse deferred last loops where erases may fail.

@@ -190,13 +190,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let Some(victim) = self.state.fold_victim(&self.shape, self.flash.host_ops(), lane) else {
             return false;
         };
-        if self.scope_is_taken(lane.0) {
-            self.set_waiting(lane.0, true);
-        } else if self.fixed.collects_instantly {
+        if self.state.gc.scope_is_taken(&self.shape, lane.0) {
+            self.state.gc.set_waiting(&self.shape, &mut self.flash, lane.0, true);
+        } else if self.shape.fixed.collects_instantly {
             self.state.collect_soon(lane);
         } else {
             self.begin_collection(lane.0, victim.0);
-            self.close_scope(lane.0, true);
+            self.state.gc.close_scope(&self.shape, &mut self.flash, &mut self.state.deferred, lane.0, true);
             self.pump_collection(lane.0);
         }
         true

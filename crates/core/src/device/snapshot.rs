@@ -3,6 +3,7 @@
 use super::drive::{Device, State};
 use crate::address::Lpn;
 use crate::config::DeviceConfig;
+use crate::device::copies::Copies;
 use crate::figures::AgeReport;
 use crate::flash::FlashState;
 use crate::ftl::extents::Extents;
@@ -53,6 +54,18 @@ impl<O: Observer> Device<O> {
     }
 }
 
+impl Copies<'_> {
+    /// Whether every unit on flash is on the lane that its stripe gives it; true without stripes.
+    fn stripes_are_home(&self) -> bool {
+        let Some(stripes) = &self.shape.stripes else { return true };
+        let (layout, places) = (&self.shape.layout, &self.parity.places);
+        Lpn(0).run(self.map.forward.len() as u32).all(|lpn| match self.map.lookup(lpn) {
+            Place::Flash(ppa) => layout.lane_at(ppa) == places.lane(stripes, lpn),
+            _ => true,
+        })
+    }
+}
+
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Save the state of the translation layer. Every scheme with the same `key` can start from it. The drive must be
     /// idle.
@@ -100,22 +113,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return Err(damaged("the two directions of its map disagree"));
         }
         self.audit_extents().and_then(|()| self.audit_rows()).map_err(|e| damaged(&e))?;
-        if !self.stripes_are_home() {
+        if !self.copies().stripes_are_home() {
             return Err(damaged("a unit is not where its stripe is"));
         }
         self.state.extents.check_room(&self.shape.layout).map_err(|e| damaged(&e))?;
-        self.data_adopted();
+        self.data.adopted(&self.shape, &self.map, &self.state);
         Ok(aged.report)
-    }
-
-    /// Whether every unit on flash is on the lane that its stripe gives it; true without stripes.
-    fn stripes_are_home(&self) -> bool {
-        let Some(stripes) = &self.shape.stripes else { return true };
-        let (layout, places) = (&self.shape.layout, &self.state.parity.places);
-        Lpn(0).run(self.map.forward.len() as u32).all(|lpn| match self.map.lookup(lpn) {
-            Place::Flash(ppa) => layout.lane_at(ppa) == places.lane(stripes, lpn),
-            _ => true,
-        })
     }
 
     /// Save the whole drive as it is now, operations under way included. `config` and `seed` must

@@ -13,7 +13,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             units: self.flash.units_taken(),
             planes: self.flash.planes_taken(),
             channels: self.flash.channels_taken(),
-            link: self.link_ns(),
+            link: self.state.host.link_ns(&self.shape, self.state.now),
         }
     }
 }

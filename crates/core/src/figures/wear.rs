@@ -1,6 +1,6 @@
 //! The wear of the blocks of a drive.
 
-use crate::flash::erase::Eraser;
+use crate::array::eraser::Eraser;
 use crate::nand::erase::chip::CYCLE;
 
 /// The number of suspended erases of the blocks, and the effect on the raw bit error rate.

@@ -37,7 +37,7 @@ impl<O: Observer> Flash<O> {
         // The speculative sense began when the sense before it ended.
         let begun = u.until;
         let mut ends = begun + senses.further_ns(sense);
-        u.phase = Phase::Ahead;
+        u.enters(Phase::Ahead);
         let mut kept = decoded;
         let (again, planes) = (s.sensing.attempts(id).again, op.cmd.plane_count());
         if again == 0 {
@@ -69,7 +69,8 @@ impl<O: Observer> Flash<O> {
         let u = &mut s.units[unit.index()];
         // The end of the sense. If that is in the past, its data wait in the page register.
         let end = u.until.max(s.now);
-        (u.phase, u.until) = (Phase::Array, end);
+        u.enters(Phase::Array);
+        u.until = end;
         op.ledger.charge(Cause::ARRAY, end - s.now);
         s.counters.array_ns[op.counted()] += end - s.now;
         self.observe(id, Step::Array, end);

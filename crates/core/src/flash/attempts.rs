@@ -1,7 +1,7 @@
 //! The state of the senses of all reads under way, and the V_REFs learned from them.
 
-use super::senses::Senses;
 use crate::address::BlockId;
+use crate::array::senses::Senses;
 use crate::containers::bits;
 use crate::nand::blocks::Found;
 use crate::nand::errors::draw::Aged;

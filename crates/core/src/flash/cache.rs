@@ -170,15 +170,12 @@ impl<O: Observer> Flash<O> {
         op.started = now;
         op.ledger.charge(Cause::COMMAND, command);
         op.ledger.charge(Cause::TRANSFER, data);
-        let (unit, number, mut along) = (op.cmd.unit, op.channel, op.joined);
+        let (unit, number, along) = (op.cmd.unit, op.channel, op.joined);
         s.channels[number as usize].occupy(op.cmd.occupant, now, command + data);
         let loaded = now + command + data;
         s.caches[unit.index()].loaded = loaded;
         self.observe(id, Step::ChannelIn, loaded);
-        while along != NONE {
-            self.observe_by(along, Step::Joined, id, now);
-            along = self.state.ops[along].joined;
-        }
+        self.observe_joined(along, id, now);
         if data > 0 && self.fixed.tells_transfers {
             self.await_channel(number);
         }
@@ -199,7 +196,7 @@ impl<O: Observer> Flash<O> {
         u.met_until = if u.met_collection { now } else { u.met_until };
         u.met_collection = met_collection || waited > 0 && Occupants::COLLECTION.has(before);
         u.holder = id;
-        u.phase = Phase::Channel;
+        u.enters(Phase::Channel);
         u.interrupters = Occupants::NONE;
         u.run.course.suspends = 0;
         u.awaited = false;
@@ -230,13 +227,12 @@ impl<O: Observer> Flash<O> {
         let (planes, _) = s.joined(id);
         let op = &mut s.ops[id];
         op.ledger.charge(Cause::ARRAY, array);
-        let (unit, occupant) = (op.cmd.unit, op.cmd.occupant);
-        s.counters.array_ns[op.counted()] += array;
-        s.counters.operations[occupant as usize] += 1;
-        s.counters.planes[occupant as usize] += u64::from(planes);
+        let unit = op.cmd.unit;
+        s.counters.count_array(op, planes, array);
         let u = &mut s.units[unit.index()];
         u.plane_ns += array * u64::from(planes);
-        (u.phase, u.until) = (Phase::Array, begun + array);
+        u.enters(Phase::Array);
+        u.until = begun + array;
         self.observe_from(id, Step::Array, begun, begun + array);
         self.set_ended(unit, OpKind::Program, false, begun + array);
     }

@@ -1,7 +1,8 @@
 //! The counters of the flash.
 
-use super::erase::EraseTotals;
-use super::senses::SenseTotals;
+use super::op::Op;
+use crate::array::eraser::EraseTotals;
+use crate::array::senses::SenseTotals;
 use crate::nand::config::EnergyConfig;
 use serde::{Deserialize, Serialize};
 use tailcut_units::Occupant;
@@ -39,6 +40,14 @@ pub struct Suspension {
 }
 
 impl FlashCounters {
+    /// Count an operation of this number of planes that enters the array for `ns`.
+    #[inline(always)]
+    pub(super) fn count_array(&mut self, op: &Op, planes: u32, ns: u64) {
+        self.array_ns[op.counted()] += ns;
+        self.operations[op.cmd.occupant as usize] += 1;
+        self.planes[op.cmd.occupant as usize] += u64::from(planes);
+    }
+
     /// Energy that the arrays took, in millijoules: in all, and for suspending, resuming and repeating alone.
     pub fn energy_mj(&self, p: &EnergyConfig) -> (f64, f64) {
         let mj = |ns: u64, microwatts: u64| ns as f64 * microwatts as f64 * 1e-12;

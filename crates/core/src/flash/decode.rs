@@ -2,8 +2,9 @@
 
 use super::attempts::Attempts;
 use super::op::Op;
-use super::senses::{SKIPPED, Senses, codewords_on};
+use super::senses::codewords_on;
 use super::state::Flash;
+use crate::array::senses::{SKIPPED, Senses};
 use crate::nand::ecc::Decoding;
 use crate::observer::Observer;
 use crate::policy::read_retry::Place;

@@ -154,7 +154,7 @@ impl<O: Observer> Flash<O> {
         // The operations that joined the holder return to their positions too.
         u.joined = 0;
         self.return_to_queue(OpId(id));
-        self.state.units[unit.index()].phase = Phase::Idle;
+        self.state.units[unit.index()].enters(Phase::Idle);
         self.observe(id, Step::Returned, now);
         self.dispatch(unit);
     }
@@ -331,7 +331,7 @@ impl<O: Observer> Flash<O> {
         let u = &mut s.units[cmd.unit.index()];
         u.account.count_to(account::of(cmd.occupant), now);
         u.holder = id;
-        u.phase = Phase::Channel;
+        u.enters(Phase::Channel);
         u.interrupters = Occupants::NONE;
         u.run.course.suspends = 0;
         self.observe(id, Step::Granted, now);
@@ -360,7 +360,7 @@ impl<O: Observer> Flash<O> {
         u.account.count_to(u.gates.idle_slot(), s.now);
         u.met_until = if u.met_collection { s.now } else { u.met_until };
         u.met_collection = false;
-        u.phase = Phase::Idle;
+        u.enters(Phase::Idle);
         u.holder = NONE;
         u.awaited = false;
         self.dispatch(unit);

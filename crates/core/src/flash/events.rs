@@ -236,7 +236,7 @@ impl<O: Observer> Flash<O> {
         if self.fixed.plane_reads {
             self.plane_sensed(OpId(id));
         } else {
-            self.state.units[unit.index()].phase = Phase::Channel;
+            self.state.units[unit.index()].enters(Phase::Channel);
         }
         let op = &mut self.state.ops[id];
         op.second = true;
@@ -276,7 +276,7 @@ impl<O: Observer> Flash<O> {
         let s = &mut self.state;
         let (op, u) = (&mut s.ops[id], &mut s.units[unit.index()]);
         op.second = true;
-        u.phase = Phase::Channel;
+        u.enters(Phase::Channel);
         op.cmd.occupant = Occupant::GcProgram;
         op.cmd.page = op.cmd.copy_to().page;
         u.account.count_to(account::of(Occupant::GcProgram), s.now);

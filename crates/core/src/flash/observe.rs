@@ -23,6 +23,16 @@ impl<O: Observer> Flash<O> {
         self.tell(id, step, self.state.now, until, by);
     }
 
+    /// Report that `first` and those that have joined the same operation begin with operation `head`.
+    #[inline]
+    pub(super) fn observe_joined(&mut self, first: u32, head: u32, now: u64) {
+        let mut at = first;
+        while at != NONE {
+            self.observe_by(at, Step::Joined, head, now);
+            at = self.state.ops[at].joined;
+        }
+    }
+
     #[inline]
     fn tell(&mut self, id: u32, step: Step, at: u64, until: u64, by: u32) {
         let op = &self.state.ops[id];

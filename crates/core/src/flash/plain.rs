@@ -10,54 +10,22 @@
 
 use super::attempts::Plain;
 use super::op::{FlashCommand, OpId};
-use super::senses::{FoundBlock, Senses, codewords_of, part_of};
+use super::senses::codewords_of;
 use super::state::{Flash, FlashState};
+use crate::array::senses::{FoundBlock, Senses, part_of};
 use crate::containers::NONE;
 use crate::nand::blocks::{Found, SideBySide};
-use crate::nand::errors::draw::{FIRST_SENSE, PageFactor};
+use crate::nand::errors::draw::PageFactor;
 use crate::observer::Observer;
 
 /// How long the table of plain reads stays valid, ns.
 const AHEAD: u64 = 1 << 40;
-/// Blocks with more reads than this have no plain reads, so that the counter cannot overflow.
-const MOST_READS: u32 = 1 << 31;
-
 /// Error rate of pages in SLC mode, and the draw for their iterations.
 const FREE_OF_ERRORS: (u64, u64) = (0, 0);
 
 /// A block without an entry is examined only when its number of reads is odd, so that a block that is read once usually
 /// costs nothing.
 const LOOK_EVERY: u32 = 2;
-
-impl Senses {
-    /// The error rate of a page's first sense with V_REF at its default, and the draw for its iterations. `rates` are
-    /// those of its block.
-    #[inline(always)]
-    fn first_sense(&self, rates: [u64; 2], found: &Found, page: u32) -> (u64, u64) {
-        self.errors.undisturbed(rates, found, page, FIRST_SENSE)
-    }
-
-    /// Whether reads of a page are plain. `rate` is the error rate of its first sense.
-    #[inline(always)]
-    fn is_plain(&self, block: &FoundBlock, rate: u64) -> bool {
-        rate < self.plain_below && may_be_plain(block)
-    }
-
-    /// The pages of a block whose reads are plain until its data have the age of `oldest`.
-    fn plain_pages(&self, block: &FoundBlock, oldest: &Found) -> PageFactor {
-        if may_be_plain(block) {
-            self.errors.largest_bound(oldest, self.plain_below)
-        } else {
-            PageFactor::NONE
-        }
-    }
-}
-
-/// Whether the error rates of a block's pages decide which reads are plain.
-#[inline(always)]
-fn may_be_plain(block: &FoundBlock) -> bool {
-    block.found.reads < MOST_READS && !block.has_erase_errors()
-}
 
 impl FlashState {
     /// Plan the senses of a plain read of `pages` pages. `rate` and `draw` are those of the last page.

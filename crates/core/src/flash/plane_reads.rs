@@ -104,7 +104,7 @@ impl<O: Observer> Flash<O> {
         if u.phase != Phase::Reading {
             u.account.count_to(account::of(cmd.occupant), now);
             u.holder = id;
-            u.phase = Phase::Reading;
+            u.enters(Phase::Reading);
             u.interrupters = Occupants::NONE;
         }
         debug_assert_eq!(u.reading & planes, 0, "a plane has one read");
@@ -206,7 +206,7 @@ impl<O: Observer> Flash<O> {
         let u = &mut self.state.units[unit.index()];
         if returned && u.reading == 0 {
             u.account.count_to(account::IDLE, self.state.now);
-            u.phase = Phase::Idle;
+            u.enters(Phase::Idle);
             u.holder = NONE;
             self.dispatch(unit);
         } else if returned {

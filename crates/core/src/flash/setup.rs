@@ -1,7 +1,7 @@
 //! The parts of a flash that depend only on the configuration, and not on the controller above it.
 
-use super::erase::Eraser;
-use super::senses::Senses;
+use crate::array::eraser::Eraser;
+use crate::array::senses::Senses;
 use crate::config::DeviceConfig;
 use crate::nand::config::ProgramErase;
 use crate::nand::errors::draw::Errors;

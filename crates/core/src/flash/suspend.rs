@@ -72,7 +72,7 @@ impl<O: Observer> Flash<O> {
             return self.wind_down(unit, by);
         }
         let u = &mut self.state.units[unit.index()];
-        u.phase = Phase::Stopping;
+        u.enters(Phase::Stopping);
         u.account.count_to(account::STOPPING, now);
         self.observe_by(op, Step::Stopping, by, point);
         self.state.events.set(unit.index(), point);
@@ -182,7 +182,7 @@ impl<O: Observer> Flash<O> {
         if cost == 0 {
             return self.suspended(unit, by);
         }
-        u.phase = Phase::Suspending;
+        u.enters(Phase::Suspending);
         u.account.count_to(account::OVERHEAD, now);
         self.suspension_of(op).overhead_ns += cost;
         self.observe_by(op, Step::Suspending, by, now + cost);
@@ -217,7 +217,7 @@ impl<O: Observer> Flash<O> {
         u.stack[u.suspended as usize] = run;
         u.suspended += 1;
         u.holder = NONE;
-        u.phase = Phase::Idle;
+        u.enters(Phase::Idle);
         u.account.count_to(account::IDLE, s.now);
         s.events.clear(unit.index());
         self.observe_by(run.op, Step::Suspended, by, self.state.now);
@@ -306,7 +306,7 @@ impl<O: Observer> Flash<O> {
         u.interrupters = self.fixed.interrupters[op.cmd.occupant as usize];
         if op.cmd.kind == OpKind::Program && self.fixed.suspend.program.data == SuspendedData::Controller {
             u.interrupters = Occupants::NONE;
-            u.phase = Phase::Channel;
+            u.enters(Phase::Channel);
             u.account.count_to(account::OVERHEAD, now);
             op.second = true;
             // The cost is the transfer, which is counted when the program gets the channel.
@@ -316,7 +316,7 @@ impl<O: Observer> Flash<O> {
         if total == 0 {
             return self.go_on(unit);
         }
-        u.phase = Phase::Resuming;
+        u.enters(Phase::Resuming);
         u.account.count_to(account::OVERHEAD, now);
         self.observe(run.op, Step::Resuming, now + total);
         self.state.events.set(unit.index(), now + total);
@@ -335,7 +335,7 @@ impl<O: Observer> Flash<O> {
         let unit = op.cmd.unit;
         s.channels[op.channel as usize].occupy(op.cmd.occupant, now, data);
         let u = &mut s.units[unit.index()];
-        u.phase = Phase::Resuming;
+        u.enters(Phase::Resuming);
         u.run.course.since = now;
         // The transfer cannot be cancelled, and no page register is to be reloaded.
         u.run.course.resume = Default::default();
@@ -360,7 +360,7 @@ impl<O: Observer> Flash<O> {
         let op = u.run.op;
         let end = u.run.course.go_on(now);
         let kind = s.ops[op].cmd.occupant;
-        u.phase = Phase::Array;
+        u.enters(Phase::Array);
         u.until = end;
         u.interrupters = self.fixed.interrupters[kind as usize];
         u.account.count_to(account::of(kind), now);

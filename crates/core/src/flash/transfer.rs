@@ -158,14 +158,12 @@ impl<O: Observer> Flash<O> {
         };
         op.started = now;
         let (unit, occupant) = (op.cmd.unit, op.cmd.occupant);
-        s.counters.array_ns[op.counted()] += array + beyond;
-        s.counters.operations[occupant as usize] += 1;
-        s.counters.planes[occupant as usize] += u64::from(planes);
+        s.counters.count_array(op, planes, array + beyond);
         op.ledger.charge(Cause::COMMAND, command);
         op.ledger.charge(Cause::TRANSFER, data);
         op.ledger.charge(Cause::ARRAY, array);
         let array = array + beyond;
-        let mut along = if kind == OpKind::Read { NONE } else { op.joined };
+        let along = if kind == OpKind::Read { NONE } else { op.joined };
         s.channels[op.channel as usize].occupy(occupant, now, command + data);
         let u = &mut s.units[unit.index()];
         u.plane_ns += array * u64::from(planes);
@@ -174,14 +172,11 @@ impl<O: Observer> Flash<O> {
             let read = s.plane_reads.of(unit, op.cmd.planes);
             (read.stage, read.until) = (Stage::Array, begun + array);
         } else {
-            u.phase = Phase::Array;
+            u.enters(Phase::Array);
             u.until = begun + array;
         }
         self.observe(id, Step::ChannelIn, begun);
-        while along != NONE {
-            self.observe_by(along, Step::Joined, id, now);
-            along = self.state.ops[along].joined;
-        }
+        self.observe_joined(along, id, now);
         self.observe_from(id, Step::Array, begun, begun + array);
         if self.fixed.faults.is_some() && self.fixed.senses.is_none() {
             self.prefetch_blocks(id);
@@ -252,7 +247,7 @@ impl<O: Observer> Flash<O> {
             channel.out = unit.0;
             s.plane_reads.of(unit, op.cmd.planes).stage = Stage::Out;
         } else if u.joined == 0 {
-            u.phase = Phase::Out;
+            u.enters(Phase::Out);
             u.until = d.channel_free;
             u.awaited = !u.queues.waiting().is_empty() || u.suspended != 0;
             channel.out = unit.0;

@@ -35,6 +35,24 @@ pub(super) enum Phase {
     Reading,
 }
 
+impl Phase {
+    /// Whether a unit in this phase may go on to `next`.
+    fn may_become(self, next: Phase) -> bool {
+        use Phase::*;
+        match self {
+            // An operation begins, or the one that was suspended last goes on.
+            Idle => matches!(next, Channel | Reading | Resuming | Array),
+            Channel => matches!(next, Idle | Array | Out | Ahead | Resuming),
+            Array => matches!(next, Idle | Channel | Stopping | Suspending),
+            Out | Suspending | Reading => next == Idle,
+            Ahead => matches!(next, Idle | Array),
+            Stopping => matches!(next, Idle | Suspending),
+            // A resume may be cancelled.
+            Resuming => matches!(next, Idle | Array | Suspending),
+        }
+    }
+}
+
 /// An operation that may be interrupted, and its progress in the array.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Run {
@@ -183,11 +201,24 @@ impl Unit {
         &self.stack[..usize::from(self.suspended)]
     }
 
+    /// Go on to another phase.
+    #[inline(always)]
+    pub fn enters(&mut self, next: Phase) {
+        debug_assert!(
+            self.phase.may_become(next),
+            "a unit goes from {:?} to {next:?}, with holder {} and {} suspended operations",
+            self.phase,
+            self.holder,
+            self.suspended
+        );
+        self.phase = next;
+    }
+
     /// Make the unit idle from the end of its last transfer, for which nothing was waiting.
     #[inline]
     pub fn go_idle(&mut self) {
         self.account.count_to(self.gates.idle_slot(), self.until);
-        self.phase = Phase::Idle;
+        self.enters(Phase::Idle);
         self.holder = NONE;
         self.met_collection = false;
     }

@@ -96,6 +96,7 @@ impl DirtyStripes {
     }
 
     fn link(&mut self, i: u32, group: u32, dirty: u32) {
+        debug_assert_eq!(self.entries[i as usize].list, NONE, "entry {i} is put on a second list");
         let list = 2 * group + u32::from(dirty == self.whole);
         self.entries[i as usize].list = list;
         self.lists[list as usize].push_back(&mut self.links, i);
@@ -110,6 +111,8 @@ impl DirtyStripes {
 
     /// Begin a flush of this stripe.
     pub fn departs(&mut self, i: u32, job: u32) {
+        let e = &self.entries[i as usize];
+        debug_assert_eq!(e.job, NONE, "stripe {} is flushed by job {job} too", e.stripe);
         self.unlink(i);
         self.entries[i as usize].job = job;
     }
@@ -117,6 +120,14 @@ impl DirtyStripes {
     /// End the flush of this stripe. `dirty` units were written meanwhile; if it is 0, the entry is
     /// freed.
     pub fn arrived(&mut self, i: u32, group: u32, dirty: u32) {
+        let e = &self.entries[i as usize];
+        debug_assert!(
+            e.job != NONE && e.list == NONE,
+            "the flush of stripe {} ends, with job {} and on list {}",
+            e.stripe,
+            e.job,
+            e.list
+        );
         self.entries[i as usize].job = NONE;
         if dirty > 0 {
             self.link(i, group, dirty);

@@ -63,7 +63,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             let mut source = None;
             (0..sectors).for_each(|lpn| _ = self.write_user_at_once(Lpn(lpn), &mut source));
             self.come_to_rest(source);
-            return self.data_adopted();
+            return self.data.adopted(&self.shape, &self.map, &self.state);
         }
         let mut left = sectors;
         while left > 0 {
@@ -78,7 +78,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             left -= count;
         }
         self.map.filled(sectors);
-        self.data_adopted();
+        self.data.adopted(&self.shape, &self.map, &self.state);
     }
 
     /// Overwrite uniformly at random, `bytes` at a time, inside `region`, in zero time. The drive must be at rest.
@@ -163,7 +163,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             }
         }
         self.come_to_rest(source);
-        self.data_adopted();
+        self.data.adopted(&self.shape, &self.map, &self.state);
         let done = programs(self) - programmed;
         AgeReport { programs: done, waf: windows.amplification(users, done), steady, analytic: false }
     }

@@ -13,7 +13,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// # Errors
     /// Names the law that is broken, and where.
     pub fn audit(&self) -> Result<(), String> {
-        self.flash.audit_besides(&self.on_their_way())?;
+        self.flash.audit_besides(&self.state.interface.on_their_way())?;
         self.state.lines.audit()?;
         self.audit_map()?;
         if let Some(rules) = &self.shape.gate {

@@ -142,6 +142,12 @@ impl Collector {
         let first = (request * MOST_VECTOR) as usize;
         first..first + self.requests[request].count as usize
     }
+
+    /// Whether a request of collection moves a sector.
+    pub(super) fn is_of_request(&self, request: u32, sector: Ppa) -> bool {
+        let c = self;
+        c.sectors[c.sectors_of(request)].iter().any(|&(_, of)| of == sector)
+    }
 }
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
@@ -155,7 +161,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     pub(super) fn set_rare_timer(&mut self) {
         let c = &self.state.collector;
-        let at = c.look_at.min(c.unlimited_at).min(c.searched_at).min(self.next_death());
+        let at =
+            c.look_at.min(c.unlimited_at).min(c.searched_at).min(self.state.failures.next_death(&self.shape));
         self.state.timers.set(TIMER_RARE, at);
     }
 
@@ -175,7 +182,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         if searched {
             c.searched_at = UNSET;
         }
-        self.let_planes_die();
+        self.state.failures.let_planes_die(&self.shape, &mut self.flash, self.state.now);
         self.set_rare_timer();
         if searched {
             self.prepared();
@@ -248,7 +255,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let good = |&unit: &u32| !lines.is_bad(line, self.shape.position_of(unit));
         let last = (0..self.shape.line_units).rev().filter(good).nth(units as usize - 1);
         self.state.collector.metadata_next = last.expect("a line has room for its metadata");
-        self.send_read(Work::Metadata);
+        self.state.interface.send_read(&self.shape, &mut self.state.timers, self.state.now, Work::Metadata);
     }
 
     /// A read of a unit of metadata reaches the device.
@@ -276,7 +283,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             ..FlashCommand::BLANK
         });
         self.state.counters.metadata_reads += 1;
-        self.pass_reads(&[op]);
+        self.state.interface.pass_reads(&self.flash, &mut self.state.timers, self.state.now, &[op]);
     }
 
     /// Metadata of a victim are decoded: they go to the host.
@@ -287,15 +294,20 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             self.state.collector.metadata_unread = true;
         }
         self.flash.free(op);
-        let (_, end) = self.send_up(bytes);
-        self.data_up_at(end, Work::Metadata);
+        let (_, end) = self.state.interface.send_up(&self.shape, self.state.now, bytes);
+        self.state.interface.data_up_at(&self.shape, &mut self.state.timers, end, Work::Metadata);
     }
 
     /// The host has a unit of metadata.
     pub(super) fn metadata_read(&mut self) {
         self.state.collector.metadata_left -= 1;
         if self.state.collector.metadata_left > 0 {
-            self.send_read(Work::Metadata);
+            self.state.interface.send_read(
+                &self.shape,
+                &mut self.state.timers,
+                self.state.now,
+                Work::Metadata,
+            );
         } else if self.state.collector.metadata_unread && self.shape.strides.is_some() {
             // Linux gives such a line up. With strides nothing else keeps its data from being moved.
             self.state.collector.searched_at = self.state.now + u64::from(self.shape.sectors) * SEARCH_NS;
@@ -400,7 +412,12 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 continue;
             }
             self.state.collector.reading += 1;
-            self.send_read(Work::Moved(request));
+            self.state.interface.send_read(
+                &self.shape,
+                &mut self.state.timers,
+                self.state.now,
+                Work::Moved(request),
+            );
         }
         // The places of those begun are filled again.
         let c = &self.state.collector;
@@ -439,7 +456,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
         self.state.collector.requests[request].remaining = ops.len() as u32;
         self.state.counters.gc_reads += ops.len() as u64;
-        self.pass_reads(&ops);
+        self.state.interface.pass_reads(&self.flash, &mut self.state.timers, self.state.now, &ops);
         ops.clear();
         self.state.interface.scratch = ops;
     }
@@ -447,26 +464,20 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Data of a read of collection are decoded: they go to the host.
     pub(super) fn moved_arrived(&mut self, op: OpId, request: u32) {
         if self.flash.has_failed(op) {
-            let mut unread = self.note_unread(op);
-            if self.remembers_reads() {
+            let mut unread = self.state.failures.note_unread(&self.shape, &self.flash, op);
+            if self.shape.remembers_reads() {
                 unread = self.mend_or_leave(request, unread);
             }
             self.leave_unread(request, &unread);
         }
-        self.note_read(op);
+        self.state.failures.note_read(&self.shape, &self.flash, op);
         let bytes = self.end_read(op);
-        let (_, end) = self.send_up(bytes);
+        let (_, end) = self.state.interface.send_up(&self.shape, self.state.now, bytes);
         let r = &mut self.state.collector.requests[request];
         r.remaining -= 1;
         if r.remaining == 0 {
-            self.data_up_at(end, Work::Moved(request));
+            self.state.interface.data_up_at(&self.shape, &mut self.state.timers, end, Work::Moved(request));
         }
-    }
-
-    /// Whether a request of collection moves a sector.
-    pub(super) fn is_of_request(&self, request: u32, sector: Ppa) -> bool {
-        let c = &self.state.collector;
-        c.sectors[c.sectors_of(request)].iter().any(|&(_, of)| of == sector)
     }
 
     /// Note that so many operations of a request are under way; without any it goes on.
@@ -521,7 +532,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// The host has the sectors of a request.
     pub(super) fn moved_read(&mut self, request: u32) {
-        if self.remembers_reads() {
+        if self.shape.remembers_reads() {
             self.mended(request);
         }
         let c = &mut self.state.collector;
@@ -578,7 +589,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             let place = s.ring.insert(lpn, Origin::Gc, heat);
             let slot = s.ring.slot(place);
             self.map.set_buffer(lpn, slot);
-            self.data_moved(slot, lpn, sector);
+            self.data.moved(self.state.runs, slot, lpn, sector);
             self.invalidate(sector);
         } else {
             s.ring.insert(Lpn::NONE, Origin::Gc, heat);

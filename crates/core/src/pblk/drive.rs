@@ -24,6 +24,7 @@ use crate::ftl::map::{Map, Place};
 use crate::medium::{Medium, NoData};
 use crate::nand::blocks::Blocks;
 use crate::observer::{Change, Observer};
+use crate::pblk::payload::Payload;
 use crate::policy::schedule::SchedulePolicy;
 use crate::policy::suspend_erase::SuspendErasePolicy;
 use crate::policy::suspend_program::SuspendProgramPolicy;
@@ -49,7 +50,7 @@ pub struct Pblk<O: Observer = (), M: Medium = NoData> {
     pub(crate) map: Map,
     pub(super) flash: Flash<O>,
     pub(super) state: State,
-    pub(crate) medium: M,
+    pub(crate) data: Payload<M>,
 }
 
 /// The variable state above the flash, without the map's arrays.
@@ -86,6 +87,22 @@ impl<O: Observer> Pblk<O> {
     /// The key at fault, and what is allowed.
     pub fn new(config: &DeviceConfig, seed: u64, observer: O) -> Result<Pblk<O>, ConfigProblem> {
         Pblk::with_medium(config, seed, observer, NoData)
+    }
+}
+
+impl Shape {
+    /// Mean and maximum, over the good blocks, of what a function gives by plane and index.
+    fn mean_and_most(&self, of: impl Fn(u32, u32) -> u32) -> (f64, u32) {
+        let (mut sum, mut count, mut most) = (0u64, 0u64, 0);
+        for (plane, bad) in (0..).zip(&self.bad_blocks) {
+            for index in (0..self.array.lines).filter(|index| !bad.contains(index)) {
+                let n = of(plane, index);
+                sum += u64::from(n);
+                most = most.max(n);
+                count += 1;
+            }
+        }
+        (sum as f64 / count.max(1) as f64, most)
     }
 }
 
@@ -166,8 +183,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             failures: Failures::default(),
             counters: Counters::default(),
         };
-        let medium = super::payload::attached(medium, &shape, &state);
-        let mut drive = Pblk { shape, map, flash, state, medium };
+        let data = super::payload::attached(medium, &shape, &state);
+        let mut drive = Pblk { shape, map, flash, state, data };
         drive.open_first_line();
         drive.set_rare_timer();
         Ok(drive)
@@ -316,13 +333,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Mean and largest program/erase count of a block.
     pub fn wear(&self) -> (f64, u32) {
         let blocks = self.flash.blocks();
-        self.mean_and_most(|plane, index| blocks.cycles_at(blocks.place(plane, index)))
+        self.shape.mean_and_most(|plane, index| blocks.cycles_at(blocks.place(plane, index)))
     }
 
     /// What the pulses of erases have made of the blocks; `None` if erases take the configured loops.
     pub fn pulse_wear(&self) -> Option<PulseWear> {
         let eraser = self.flash.eraser()?;
-        let wear = self.mean_and_most(|plane, index| self.flash.wear_of(plane, index));
+        let wear = self.shape.mean_and_most(|plane, index| self.flash.wear_of(plane, index));
         Some(PulseWear::of(eraser, wear))
     }
 
@@ -330,27 +347,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     pub fn suspension_wear(&self) -> SuspensionWear {
         let blocks = self.flash.blocks();
         let of = |plane, index| blocks.suspensions()[blocks.id(plane, index).index()];
-        SuspensionWear::of(self.mean_and_most(of), self.shape.rber_growth)
+        SuspensionWear::of(self.shape.mean_and_most(of), self.shape.rber_growth)
     }
 
     /// Energy that the arrays took since the counters were reset, in millijoules: in all, and for suspending, resuming
     /// and repeating alone.
     pub fn energy_mj(&self) -> (f64, f64) {
         self.flash.counters().energy_mj(&self.shape.energy)
-    }
-
-    /// Mean and maximum, over the good blocks, of what a function gives by plane and index.
-    fn mean_and_most(&self, of: impl Fn(u32, u32) -> u32) -> (f64, u32) {
-        let (mut sum, mut count, mut most) = (0u64, 0u64, 0);
-        for (plane, bad) in (0..).zip(&self.shape.bad_blocks) {
-            for index in (0..self.shape.array.lines).filter(|index| !bad.contains(index)) {
-                let n = of(plane, index);
-                sum += u64::from(n);
-                most = most.max(n);
-                count += 1;
-            }
-        }
-        (sum as f64 / count.max(1) as f64, most)
     }
 
     /// How long all parts were in use since the drive was made.
@@ -360,7 +363,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             units: self.flash.units_taken(),
             planes: self.flash.planes_taken(),
             channels: self.flash.channels_taken(),
-            link: self.link_ns(),
+            link: self.state.interface.link_ns(self.state.now),
         }
     }
 
@@ -386,8 +389,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// Replace the observer.
     pub fn observed_by<P: Observer>(self, observer: P) -> Pblk<P, M> {
-        let Pblk { shape, map, flash, state, medium } = self;
-        Pblk { shape, map, flash: flash.observed_by(observer), state, medium }
+        let Pblk { shape, map, flash, state, data } = self;
+        Pblk { shape, map, flash: flash.observed_by(observer), state, data }
     }
 
     /// Return the observer and drop the drive.
@@ -499,7 +502,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 false
             }
             TIMER_WRITES => {
-                self.submit_next_write();
+                self.state.interface.submit_next_write(&mut self.flash, &mut self.state.timers);
                 false
             }
             TIMER_RARE => {
@@ -516,7 +519,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         while let Some(line) = self.state.released.pop() {
             if self.state.lines.free_up(line) {
                 self.collected(line);
-                self.forget_line(line);
+                self.state.failures.forget_line(&self.shape, &self.state.lines, line);
             }
         }
         self.space_changed();

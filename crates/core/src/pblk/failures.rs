@@ -52,6 +52,77 @@ impl Failures {
         }
         flash.observer_mut().changes(now, Change::PlanesDie { first, count });
     }
+
+    /// Note the sectors that a read did not give, and return them.
+    #[cold]
+    pub(super) fn note_unread<O: Observer>(&mut self, shape: &Shape, flash: &Flash<O>, op: OpId) -> Vec<Ppa> {
+        let unread = shape.unread_of(flash, op);
+        self.unreadable.extend(&unread);
+        unread
+    }
+
+    #[cold]
+    fn forget_unread<O: Observer>(&mut self, shape: &Shape, flash: &Flash<O>, op: OpId) {
+        let (cmd, unread) = (flash.op(op).cmd, shape.unread_of(flash, op));
+        for at in (0..64).filter(|at| cmd.units() >> at & 1 != 0) {
+            let sector = cmd.ppa + at;
+            if !unread.contains(&sector) {
+                self.unreadable.remove(&sector);
+            }
+        }
+    }
+
+    /// Forget that sectors could not be read which a read has given now.
+    #[inline]
+    pub(super) fn note_read<O: Observer>(&mut self, shape: &Shape, flash: &Flash<O>, op: OpId) {
+        if !self.unreadable.is_empty() {
+            self.forget_unread(shape, flash, op);
+        }
+    }
+
+    /// Forget which sectors of a line could not be read: it is free.
+    pub(super) fn forget_line(&mut self, shape: &Shape, lines: &Lines, line: u32) {
+        let unreadable = &mut self.unreadable;
+        if !unreadable.is_empty() {
+            let (shape, lines) = (shape, lines);
+            unreadable.retain(|&sector| shape.line_of(lines, sector) != line);
+        }
+    }
+
+    /// When the next planes die, ns.
+    pub(super) fn next_death(&self, shape: &Shape) -> u64 {
+        shape.deaths.get(self.deaths as usize).map_or(UNSET, |death| death.at)
+    }
+
+    /// Let the planes die whose time has come.
+    pub(super) fn let_planes_die<O: Observer>(&mut self, shape: &Shape, flash: &mut Flash<O>, now: u64) {
+        while self.next_death(shape) <= now {
+            let planes = shape.deaths[self.deaths as usize].planes.clone();
+            self.deaths += 1;
+            self.kill(flash, planes, SimTime(now));
+        }
+    }
+
+    /// Whether writes are refused.
+    #[inline]
+    pub(super) fn is_read_only(&self) -> bool {
+        self.read_only.is_some()
+    }
+
+    /// Whether a sector is known not to be readable.
+    pub(super) fn is_unreadable(&self, shape: &Shape, sector: Ppa) -> bool {
+        let f = self;
+        f.unreadable.contains(&sector) || !f.dead.is_empty() && f.dead.contains(&shape.plane_of(sector))
+    }
+}
+
+impl Shape {
+    /// The sectors of a read that it did not give.
+    fn unread_of<O: Observer>(&self, flash: &Flash<O>, op: OpId) -> Vec<Ppa> {
+        let o = flash.op(op);
+        let sectors = (0..64).filter(|at| o.cmd.units() >> at & 1 != 0).map(|at| o.cmd.ppa + at);
+        sectors.filter(|&sector| o.unread >> self.place(sector).plane & 1 != 0).collect()
+    }
 }
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
@@ -121,63 +192,6 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.lines.resize(line, &size);
     }
 
-    /// Note the sectors that a read did not give, and return them.
-    #[cold]
-    pub(super) fn note_unread(&mut self, op: OpId) -> Vec<Ppa> {
-        let unread = self.unread_of(op);
-        self.state.failures.unreadable.extend(&unread);
-        unread
-    }
-
-    /// Forget that sectors could not be read which a read has given now.
-    #[inline]
-    pub(super) fn note_read(&mut self, op: OpId) {
-        if !self.state.failures.unreadable.is_empty() {
-            self.forget_unread(op);
-        }
-    }
-
-    #[cold]
-    fn forget_unread(&mut self, op: OpId) {
-        let (cmd, unread) = (self.flash.op(op).cmd, self.unread_of(op));
-        for at in (0..64).filter(|at| cmd.units() >> at & 1 != 0) {
-            let sector = cmd.ppa + at;
-            if !unread.contains(&sector) {
-                self.state.failures.unreadable.remove(&sector);
-            }
-        }
-    }
-
-    /// Forget which sectors of a line could not be read: it is free.
-    pub(super) fn forget_line(&mut self, line: u32) {
-        let unreadable = &mut self.state.failures.unreadable;
-        if !unreadable.is_empty() {
-            let (shape, lines) = (&self.shape, &self.state.lines);
-            unreadable.retain(|&sector| shape.line_of(lines, sector) != line);
-        }
-    }
-
-    /// The sectors of a read that it did not give.
-    fn unread_of(&self, op: OpId) -> Vec<Ppa> {
-        let o = self.flash.op(op);
-        let sectors = (0..64).filter(|at| o.cmd.units() >> at & 1 != 0).map(|at| o.cmd.ppa + at);
-        sectors.filter(|&sector| o.unread >> self.shape.place(sector).plane & 1 != 0).collect()
-    }
-
-    /// When the next planes die, ns.
-    pub(super) fn next_death(&self) -> u64 {
-        self.shape.deaths.get(self.state.failures.deaths as usize).map_or(UNSET, |death| death.at)
-    }
-
-    /// Let the planes die whose time has come.
-    pub(super) fn let_planes_die(&mut self) {
-        while self.next_death() <= self.state.now {
-            let planes = self.shape.deaths[self.state.failures.deaths as usize].planes.clone();
-            self.state.failures.deaths += 1;
-            self.state.failures.kill(&mut self.flash, planes, SimTime(self.state.now));
-        }
-    }
-
     /// Let something be done to the drive now, from outside: see [`Intervention`].
     ///
     /// # Errors
@@ -228,21 +242,27 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             let r = &mut s.interface.requests[id];
             waits.charge(&r.waits, &mut r.host.ledger);
             r.host.status = Status::ReadOnly;
-            self.complete(id);
+            self.state.interface.complete(
+                &self.shape,
+                &mut self.flash,
+                &mut self.state.timers,
+                self.state.now,
+                id,
+            );
         }
         while let Some((_, id)) = self.state.interface.flushes.pop_front() {
             let r = &mut self.state.interface.requests[id];
             r.host.status = Status::ReadOnly;
             r.host.ledger.charge(Cause::BUFFER_FLUSH, self.state.now - r.since);
-            self.complete(id);
+            self.state.interface.complete(
+                &self.shape,
+                &mut self.flash,
+                &mut self.state.timers,
+                self.state.now,
+                id,
+            );
         }
         true
-    }
-
-    /// Whether writes are refused.
-    #[inline]
-    pub(super) fn is_read_only(&self) -> bool {
-        self.state.failures.read_only.is_some()
     }
 
     /// Since when the drive is read-only, and why; `None` if it is not.
@@ -262,12 +282,6 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             dead_planes: f.dead.len() as u32,
             read_only: f.read_only,
         })
-    }
-
-    /// Whether a sector is known not to be readable.
-    pub(super) fn is_unreadable(&self, sector: Ppa) -> bool {
-        let f = &self.state.failures;
-        f.unreadable.contains(&sector) || !f.dead.is_empty() && f.dead.contains(&self.shape.plane_of(sector))
     }
 }
 

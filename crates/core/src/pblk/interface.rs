@@ -12,8 +12,10 @@ use super::ring::Place;
 use super::shape::Shape;
 use super::turns::{Through, Turns};
 use super::writer::Chunk;
+use crate::containers::few_timers::FewTimers;
 use crate::containers::slab::Slab;
 use crate::containers::timers::UNSET;
+use crate::flash::Flash;
 use crate::flash::{Fact, FlashCommand, OpId, Owner, Submitted};
 use crate::front::{Arrived, Completion, LinkWay, Ring as Fifo, Server, Submission, SubmitError};
 use crate::medium::Medium;
@@ -167,6 +169,126 @@ impl Interface {
             scratch: Vec::with_capacity(shape.most_parts() as usize + 1),
         }
     }
+
+    /// Operations that are on their way to the device, for an audit.
+    pub(super) fn on_their_way(&self) -> Vec<OpId> {
+        let i = self;
+        i.reads.ops().chain(i.to_write.iter().map(|(_, op)| OpId::of(op))).collect()
+    }
+
+    /// Nanoseconds up to now in which the link moved data: to the host, and from it.
+    pub(super) fn link_ns(&self, now: u64) -> [u64; 2] {
+        let (i, now) = (self, now);
+        [i.up.moved(now), i.down.moved(now)]
+    }
+
+    /// The sectors that a command covers, wholly or in part.
+    pub(super) fn sectors_of(&self, id: u32) -> std::ops::Range<u32> {
+        let Command { offset, bytes, .. } = self.requests[id].host.command;
+        let end = offset + u64::from(bytes);
+        sector_of(offset).0..sector_of(end + super::array::SECTOR - 1).0
+    }
+
+    /// Report a step of the request in this slot to the observer.
+    #[inline]
+    pub(super) fn observe<O: Observer>(
+        &mut self,
+        flash: &mut Flash<O>,
+        now: u64,
+        id: u32,
+        step: RequestStep,
+    ) {
+        let (request, at) = (self.requests[id].host.index, SimTime(now));
+        flash.observer_mut().request(&RequestEvent { request, at, step });
+    }
+
+    /// Tell the host, after its fixed time, that something without data has ended.
+    #[inline]
+    pub(super) fn tell_host(&mut self, shape: &Shape, timers: &mut FewTimers, now: u64, work: Work) {
+        let at = now + shape.host.complete_latency.0;
+        self.done.push(timers, at, tagged(work.into()));
+    }
+
+    /// Send data to the host from now on. Returns when the link is granted, and when they have arrived.
+    #[inline]
+    pub(super) fn send_up(&mut self, shape: &Shape, now: u64, bytes: u64) -> (u64, u64) {
+        let (begin, span) = self.up.grant(now, bytes, shape.host.link_rate);
+        (begin, begin + span)
+    }
+
+    /// Note that the last data of a command are up at `at`.
+    #[inline]
+    pub(super) fn data_up_at(&mut self, shape: &Shape, timers: &mut FewTimers, at: u64, work: Work) {
+        let at = at + shape.host.complete_latency.0;
+        self.data_up.push(timers, at, tagged(work.into()));
+    }
+
+    /// End a command that no data of the device belong to.
+    #[inline]
+    pub(super) fn complete<O: Observer>(
+        &mut self,
+        shape: &Shape,
+        flash: &mut Flash<O>,
+        timers: &mut FewTimers,
+        now: u64,
+        id: u32,
+    ) {
+        self.observe(flash, now, id, RequestStep::Held);
+        self.tell_host(shape, timers, now, Work::Request(id));
+        let latency = shape.host.complete_latency.0;
+        self.requests[id].host.ledger.charge(Cause::HOST_LATENCY, latency);
+    }
+
+    /// Let the controller of the device do the reads of one vector command, which reaches it now. Each is submitted
+    /// when its last sector is through.
+    pub(super) fn pass_reads<O: Observer>(
+        &mut self,
+        flash: &Flash<O>,
+        timers: &mut FewTimers,
+        now: u64,
+        ops: &[OpId],
+    ) {
+        let sectors = |op: OpId| flash.op(op).cmd.units().count_ones();
+        if let Some(at) = self.reads.come(now, ops, sectors) {
+            timers.set(TIMER_READS, at);
+        }
+    }
+
+    /// Send a program or an erase to the device, with `bytes` of data and `sectors` that the controller counts.
+    pub(super) fn pass_write(
+        &mut self,
+        shape: &Shape,
+        timers: &mut FewTimers,
+        now: u64,
+        op: OpId,
+        bytes: u64,
+        sectors: u64,
+    ) {
+        let sent = now + shape.host.submit_latency.0;
+        let arrived = match bytes {
+            0 => sent,
+            _ => {
+                let (begin, span) = self.down.grant(sent, bytes, shape.host.rate_from_host());
+                begin + span
+            }
+        };
+        let command = shape.command_ns;
+        let begin = self.writes.serve(arrived, command + sectors * shape.write_sector_ns);
+        // The sectors of a command limit the rate: what follows waits for them, the command itself does not.
+        self.to_write.push(timers, begin + command, op.number());
+    }
+
+    pub(super) fn submit_next_write<O: Observer>(&mut self, flash: &mut Flash<O>, timers: &mut FewTimers) {
+        let op = OpId::of(self.to_write.pop(timers));
+        let submitted = flash.submit(op);
+        debug_assert_eq!(submitted, Submitted::Taken, "nothing joins, and no LUN is closed");
+    }
+
+    /// Send a read to the device that pblk makes by itself. It costs the host as much as a request.
+    pub(super) fn send_read(&mut self, shape: &Shape, timers: &mut FewTimers, now: u64, work: Work) {
+        let at = now + shape.host.submit_latency.0;
+        self.arrived.push(timers, at, tagged(work.into()));
+    }
 }
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
@@ -231,8 +353,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         r.is_rebuilt = false;
         r.host.charge_host(self.shape.host.submit_latency);
         s.interface.arrived.push(&mut s.timers, at.0 + self.shape.host.submit_latency.0, id);
-        self.data_submitted(id, data);
-        self.observe_request(id, RequestStep::Submitted { command, wanted });
+        self.data.submitted(&self.state.interface, id, data);
+        self.state.interface.observe(
+            &mut self.flash,
+            self.state.now,
+            id,
+            RequestStep::Submitted { command, wanted },
+        );
         Ok(index)
     }
 
@@ -258,13 +385,6 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Send a read to the device that pblk makes by itself. It costs the host as much as a request.
-    pub(super) fn send_read(&mut self, work: Work) {
-        let s = &mut self.state;
-        let at = s.now + self.shape.host.submit_latency.0;
-        s.interface.arrived.push(&mut s.timers, at, tagged(work.into()));
-    }
-
     /// Begin a request of the host.
     fn begin(&mut self, id: u32) {
         let s = &mut self.state;
@@ -273,7 +393,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             && offset.checked_add(u64::from(bytes)).is_some_and(|end| end <= self.shape.host_bytes());
         if op != HostOp::Flush && !inside {
             s.interface.requests[id].host.status = Status::OutOfRange;
-            return self.complete(id);
+            return self.state.interface.complete(
+                &self.shape,
+                &mut self.flash,
+                &mut self.state.timers,
+                self.state.now,
+                id,
+            );
         }
         match op {
             HostOp::Read => self.read(id),
@@ -281,73 +407,6 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             HostOp::Trim => self.trim(id),
             HostOp::Flush => self.flush(id),
         }
-    }
-
-    /// The sectors that a command covers, wholly or in part.
-    pub(super) fn sectors_of(&self, id: u32) -> std::ops::Range<u32> {
-        let Command { offset, bytes, .. } = self.state.interface.requests[id].host.command;
-        let end = offset + u64::from(bytes);
-        sector_of(offset).0..sector_of(end + super::array::SECTOR - 1).0
-    }
-
-    /// End a command that no data of the device belong to.
-    #[inline]
-    pub(super) fn complete(&mut self, id: u32) {
-        self.observe_request(id, RequestStep::Held);
-        self.tell_host(Work::Request(id));
-        let latency = self.shape.host.complete_latency.0;
-        self.state.interface.requests[id].host.ledger.charge(Cause::HOST_LATENCY, latency);
-    }
-
-    /// Tell the host, after its fixed time, that something without data has ended.
-    #[inline]
-    pub(super) fn tell_host(&mut self, work: Work) {
-        let s = &mut self.state;
-        let at = s.now + self.shape.host.complete_latency.0;
-        s.interface.done.push(&mut s.timers, at, tagged(work.into()));
-    }
-
-    /// Send data to the host from now on. Returns when the link is granted, and when they have arrived.
-    #[inline]
-    pub(super) fn send_up(&mut self, bytes: u64) -> (u64, u64) {
-        let s = &mut self.state;
-        let (begin, span) = s.interface.up.grant(s.now, bytes, self.shape.host.link_rate);
-        (begin, begin + span)
-    }
-
-    /// Note that the last data of a command are up at `at`.
-    #[inline]
-    pub(super) fn data_up_at(&mut self, at: u64, work: Work) {
-        let s = &mut self.state;
-        let at = at + self.shape.host.complete_latency.0;
-        s.interface.data_up.push(&mut s.timers, at, tagged(work.into()));
-    }
-
-    /// Let the controller of the device do the reads of one vector command, which reaches it now. Each is submitted
-    /// when its last sector is through.
-    pub(super) fn pass_reads(&mut self, ops: &[OpId]) {
-        let (s, flash) = (&mut self.state, &self.flash);
-        let sectors = |op: OpId| flash.op(op).cmd.units().count_ones();
-        if let Some(at) = s.interface.reads.come(s.now, ops, sectors) {
-            s.timers.set(TIMER_READS, at);
-        }
-    }
-
-    /// Send a program or an erase to the device, with `bytes` of data and `sectors` that the controller counts.
-    pub(super) fn pass_write(&mut self, op: OpId, bytes: u64, sectors: u64) {
-        let s = &mut self.state;
-        let sent = s.now + self.shape.host.submit_latency.0;
-        let arrived = match bytes {
-            0 => sent,
-            _ => {
-                let (begin, span) = s.interface.down.grant(sent, bytes, self.shape.host.rate_from_host());
-                begin + span
-            }
-        };
-        let command = self.shape.command_ns;
-        let begin = s.interface.writes.serve(arrived, command + sectors * self.shape.write_sector_ns);
-        // The sectors of a command limit the rate: what follows waits for them, the command itself does not.
-        s.interface.to_write.push(&mut s.timers, begin + command, op.number());
     }
 
     /// A turn of the controller ends, with which reads may be through.
@@ -364,13 +423,6 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             }
         });
         s.timers.set(TIMER_READS, at.unwrap_or(UNSET));
-    }
-
-    pub(super) fn submit_next_write(&mut self) {
-        let s = &mut self.state;
-        let op = OpId::of(s.interface.to_write.pop(&mut s.timers));
-        let submitted = self.flash.submit(op);
-        debug_assert_eq!(submitted, Submitted::Taken, "nothing joins, and no LUN is closed");
     }
 
     /// Fire the next event of the flash, which is due.
@@ -393,8 +445,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                         self.state.writer.note_failure(owner.into());
                     } else if M::HOLDS_DATA {
                         match Work::from(owner) {
-                            Work::Unit(id) => self.data_programmed(id),
-                            Work::Erase(chunk) => self.data_erased(line, Chunk::of(chunk).position),
+                            Work::Unit(id) => self.data.programmed(&self.shape, &self.state, id),
+                            Work::Erase(chunk) => {
+                                self.data.erased(&self.shape, line, Chunk::of(chunk).position)
+                            }
                             work => unreachable!("{work:?} changes nothing on flash"),
                         }
                     }
@@ -402,7 +456,12 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                     if kind == OpKind::Program {
                         self.state.counters.rows_programmed += 1;
                     }
-                    self.tell_host(owner.into());
+                    self.state.interface.tell_host(
+                        &self.shape,
+                        &mut self.state.timers,
+                        self.state.now,
+                        owner.into(),
+                    );
                 }
             }
             Fact::Decoded(op) => match Work::from(self.flash.op(op).cmd.owner) {
@@ -420,15 +479,23 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         match untagged(s.interface.data_up.pop(&mut s.timers)) {
             Work::Request(id) => {
                 if self.reads_again(Reader::Host(id)) {
-                    self.send_read(Work::Again(id));
+                    self.state.interface.send_read(
+                        &self.shape,
+                        &mut self.state.timers,
+                        self.state.now,
+                        Work::Again(id),
+                    );
                     return false;
                 }
                 self.deliver(id, completed);
                 return true;
             }
-            Work::Moved(id) if self.reads_again(Reader::Collection(id)) => {
-                self.send_read(Work::MovedAgain(id))
-            }
+            Work::Moved(id) if self.reads_again(Reader::Collection(id)) => self.state.interface.send_read(
+                &self.shape,
+                &mut self.state.timers,
+                self.state.now,
+                Work::MovedAgain(id),
+            ),
             Work::Moved(id) => self.moved_read(id),
             Work::Metadata => self.metadata_read(),
             work => unreachable!("{work:?} has no data"),
@@ -463,32 +530,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             s.counters.queued_behind_reads += u64::from(met.queued_behind && !met.collection);
         }
         let returns = M::HOLDS_DATA && r.host.command.op == HostOp::Read && r.host.status == Status::Ok;
-        let data = if returns { self.medium.read_data(id) } else { &[] };
+        let data = if returns { self.data.medium.read_data(id) } else { &[] };
         completed(&r.host.completion(s.now, data));
         self.flash.track(id);
         s.interface.requests.give(id);
-        if self.remembers_reads() {
+        if self.shape.remembers_reads() {
             self.forget_wanted(Reader::Host(id));
         }
-    }
-
-    /// Nanoseconds up to now in which the link moved data: to the host, and from it.
-    pub(super) fn link_ns(&self) -> [u64; 2] {
-        let (i, now) = (&self.state.interface, self.state.now);
-        [i.up.moved(now), i.down.moved(now)]
-    }
-
-    /// Operations that are on their way to the device, for an audit.
-    pub(super) fn on_their_way(&self) -> Vec<OpId> {
-        let i = &self.state.interface;
-        i.reads.ops().chain(i.to_write.iter().map(|(_, op)| OpId::of(op))).collect()
-    }
-
-    /// Report a step of the request in this slot to the observer.
-    #[inline]
-    pub(super) fn observe_request(&mut self, id: u32, step: RequestStep) {
-        let (request, at) = (self.state.interface.requests[id].host.index, SimTime(self.state.now));
-        self.flash.observer_mut().request(&RequestEvent { request, at, step });
     }
 }
 

@@ -373,6 +373,12 @@ impl Lines {
     /// Note that the metadata at the start of a line are on the device: its chunks are no longer free.
     pub fn begin(&mut self, line: u32) {
         let l = &mut self.all[line as usize];
+        debug_assert!(
+            l.state == State::Open && !l.begun,
+            "line {line} begins in state {:?}, begun before: {}",
+            l.state,
+            l.begun
+        );
         l.begun = true;
         self.free_chunks -= l.chunks;
     }
@@ -414,6 +420,13 @@ impl Lines {
     fn open(&mut self, line: u32) {
         self.taken += 1;
         let line = &mut self.all[line as usize];
+        debug_assert!(
+            line.state == State::Free && line.references == 0 && line.group.is_none(),
+            "a line is opened in state {:?}, with {} references, on list {:?}",
+            line.state,
+            line.references,
+            line.group
+        );
         line.state = State::Open;
         (line.sequence, line.minor) = (self.taken, self.taken);
         line.begun = false;
@@ -434,6 +447,7 @@ impl Lines {
     /// Note that all of a line is on flash.
     pub fn close(&mut self, line: u32) {
         let index = self.index(line);
+        debug_assert_eq!(self.line(line).state, State::Open, "line {line} is closed");
         self.all[line as usize].state = State::Closed;
         self.all[index as usize].fresh = false;
         if self.split.is_some() {
@@ -445,6 +459,7 @@ impl Lines {
     /// Put a closed line on the list where it belongs. Returns whether it has become one without valid sectors.
     fn file(&mut self, line: u32) -> bool {
         let l = &self.all[line as usize];
+        debug_assert_eq!(l.state, State::Closed, "line {line} is put on a list");
         let group = if l.write_error {
             Group::WriteError
         } else if l.valid == 0 {
@@ -500,6 +515,12 @@ impl Lines {
     #[inline]
     pub fn release(&mut self, line: u32, count: u32) -> bool {
         let l = &mut self.all[line as usize];
+        debug_assert!(
+            l.references >= count && l.in_ring <= l.references,
+            "{count} references to line {line} end, of {} with {} in the ring",
+            l.references,
+            l.in_ring
+        );
         l.references -= count;
         l.references == 0
     }

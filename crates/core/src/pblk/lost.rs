@@ -26,7 +26,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     pub(super) fn lose_sector(&mut self, lpn: Lpn, sector: Ppa) {
         debug_assert_eq!(self.map.lookup(lpn), Place::Flash(sector));
         self.map.trim(lpn);
-        self.data_trimmed(lpn);
+        self.data.trimmed(lpn);
         self.invalidate(sector);
         self.state.failures.lost.insert(lpn);
     }
@@ -45,7 +45,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         if f.knows_no_unreadable() && f.lost.is_empty() {
             return Vec::new();
         }
-        let nothing_gives = |sector: Ppa| self.is_unreadable(sector) && !self.can_compute(sector);
+        let nothing_gives =
+            |sector: Ppa| self.state.failures.is_unreadable(&self.shape, sector) && !self.can_compute(sector);
         let mut ranges: Vec<Range<u64>> = Vec::new();
         for lpn in Lpn(0).run(self.shape.sectors) {
             let on_flash = matches!(self.map.lookup(lpn), Place::Flash(sector) if nothing_gives(sector));

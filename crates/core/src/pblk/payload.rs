@@ -12,15 +12,23 @@ use super::ring::Entry;
 use super::shape::Shape;
 use super::writer::Content;
 use crate::address::{Lpn, Ppa};
+use crate::flash::Flash;
 use crate::flash::OpId;
+use crate::ftl::map::Map;
 use crate::ftl::map::Place;
 use crate::medium::{Below, Kind, Medium, Oob, Size};
 use crate::observer::Observer;
+use crate::pblk::interface::Interface;
 use std::collections::BTreeMap;
 use tailcut_units::{Command, HostOp, Status};
 
+/// The medium of a drive, and the points at which data move: a method for each.
+pub(crate) struct Payload<M: Medium> {
+    pub medium: M,
+}
+
 /// Attach a medium to a drive.
-pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -> M {
+pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -> Payload<M> {
     let accumulators = if shape.strides.is_some() { accumulators(shape, state) } else { 0 };
     medium.attach(&Size {
         extents: shape.array.lines,
@@ -33,14 +41,14 @@ pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -
         transfer: shape.host.max_transfer,
     });
     medium.set_accumulators(accumulators);
-    medium
+    Payload { medium }
 }
 
 /// The same drive over another medium, which is attached to it.
 pub(crate) fn over<O: Observer, M: Medium, N: Medium>(drive: Pblk<O, M>, medium: N) -> Pblk<O, N> {
-    let Pblk { shape, map, flash, state, medium: _ } = drive;
-    let medium = attached(medium, &shape, &state);
-    Pblk { shape, map, flash, state, medium }
+    let Pblk { shape, map, flash, state, data: _ } = drive;
+    let data = attached(medium, &shape, &state);
+    Pblk { shape, map, flash, state, data }
 }
 
 /// Accumulators: one for each sector of each write unit under way, and one more.
@@ -126,16 +134,11 @@ impl Units<'_> {
     }
 }
 
-impl<O: Observer, M: Medium> Pblk<O, M> {
-    /// The medium.
-    pub fn medium(&self) -> &M {
-        &self.medium
-    }
-
+impl<M: Medium> Payload<M> {
     /// A command is submitted; `data` are the bytes of a write.
     #[inline]
-    pub(super) fn data_submitted(&mut self, id: u32, data: &[u8]) {
-        let c = self.state.interface.requests[id].host.command;
+    pub(super) fn submitted(&mut self, interface: &Interface, id: u32, data: &[u8]) {
+        let c = interface.requests[id].host.command;
         if M::HOLDS_DATA && c.op == HostOp::Write {
             self.medium.begin_write(id, c.bytes, data);
         }
@@ -143,7 +146,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// A sector of a write has entered a slot. `before` is where the sector was.
     #[inline]
-    pub(super) fn data_entered(&mut self, id: u32, lpn: Lpn, slot: u32, before: Place) {
+    pub(super) fn entered(&mut self, interface: &Interface, id: u32, lpn: Lpn, slot: u32, before: Place) {
         if !M::HOLDS_DATA {
             return;
         }
@@ -152,7 +155,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             Place::Flash(_) => Below::Flash,
             Place::Buffer(older) => Below::Slot { older: older.slot(), old_ppa: Ppa::NONE },
         };
-        let command = self.state.interface.requests[id].host.command;
+        let command = interface.requests[id].host.command;
         let ((range, at), whole) = (covered(&command, lpn), covers_all(&command, lpn));
         self.medium.hold(slot, lpn, below);
         self.medium.write_slot(slot, range, id, at);
@@ -166,76 +169,84 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// A sector that collection has read has entered a slot.
     #[inline]
-    pub(super) fn data_moved(&mut self, slot: u32, lpn: Lpn, from: Ppa) {
+    pub(super) fn moved(&mut self, runs: bool, slot: u32, lpn: Lpn, from: Ppa) {
         // In zero time the medium takes part at the end alone.
-        if M::HOLDS_DATA && self.state.runs {
+        if M::HOLDS_DATA && runs {
             hold_from_flash(&mut self.medium, slot, lpn, from);
+        }
+    }
+
+    /// Parity is programmed on the device.
+    fn of_parity_programmed(&mut self, shape: &Shape, id: u32, start: Ppa) {
+        let write_unit = shape.array.write_unit;
+        for at in 0..write_unit {
+            self.medium.program_xor(id * write_unit + at, start + at, Oob::parity(Lpn::NONE, 0));
         }
     }
 
     /// A unit is programmed on the device.
     #[inline]
-    pub(super) fn data_programmed(&mut self, id: u32) {
+    pub(super) fn programmed(&mut self, shape: &Shape, state: &State, id: u32) {
         if !M::HOLDS_DATA {
             return;
         }
-        let unit = self.state.writer.unit(id);
-        let start = self.shape.unit_start(unit.line, unit.unit);
+        let unit = state.writer.unit(id);
+        let start = shape.unit_start(unit.line, unit.unit);
         let (first, sectors) = match unit.content {
             Content::Data { first, sectors } => (first, sectors),
             Content::Start | Content::End => (0, 0),
-            Content::Parity => return self.data_of_parity_programmed(id, start),
+            Content::Parity => return self.of_parity_programmed(shape, id, start),
         };
-        for (place, sector) in self.state.ring.places(first, sectors).zip(start.run(sectors)) {
-            let &Entry { lba, .. } = self.state.ring.entry(place);
+        for (place, sector) in state.ring.places(first, sectors).zip(start.run(sectors)) {
+            let &Entry { lba, .. } = state.ring.entry(place);
             match lba {
                 Lpn::NONE => self.medium.program_pad(sector),
-                _ => self.medium.program_slot(sector, self.state.ring.slot(place), lba, Kind::Gc),
+                _ => self.medium.program_slot(sector, state.ring.slot(place), lba, Kind::Gc),
             }
         }
-        for at in sectors..self.shape.array.write_unit {
+        for at in sectors..shape.array.write_unit {
             self.medium.program_pad(start + at);
         }
     }
 
     /// A unit has its place on the device: parity is computed from what its stripe has.
     #[inline]
-    pub(super) fn data_mapped(&mut self, id: u32) {
+    pub(super) fn mapped(&mut self, shape: &Shape, state: &mut State, id: u32) {
         if !M::HOLDS_DATA {
             return;
         }
-        let unit = self.state.writer.unit(id);
-        let Some(strides) = self.shape.strides_of(&self.state.lines, unit.line) else { return };
-        let position = self.shape.position_of(unit.unit);
+        let unit = state.writer.unit(id);
+        let Some(strides) = shape.strides_of(&state.lines, unit.line) else { return };
+        let position = shape.position_of(unit.unit);
         if let Content::Data { first, sectors } = unit.content {
-            self.state.writer.stripe_places[position as usize] = Some((unit.line, unit.unit, first, sectors));
+            state.writer.stripe_places[position as usize] = Some((unit.line, unit.unit, first, sectors));
         }
         if unit.content != Content::Parity {
             return;
         }
-        let write_unit = self.shape.array.write_unit;
+        let write_unit = shape.array.write_unit;
         let base = id * write_unit;
-        let units = Units { shape: &self.shape, state: &self.state, line: unit.line };
+        let units = Units { shape: shape, state: state, line: unit.line };
         (base..base + write_unit).for_each(|acc| self.medium.xor_clear(acc));
         for member in strides.members(strides.stride_of(position)).filter(|&m| !strides.is_parity(m)) {
             let of = unit.unit - position + member;
-            let (start, share) = (self.shape.unit_start(unit.line, of), strides.share_at(position, member));
+            let (start, share) = (shape.unit_start(unit.line, of), strides.share_at(position, member));
             // A chunk that is bad now may have been the last of its LUN that was written, in an earlier life of this line.
             if !units.counts(of) {
                 continue;
             }
-            match self.state.writer.stripe_places[member as usize] {
+            match state.writer.stripe_places[member as usize] {
                 Some((line, at, first, sectors))
-                    if (line, at) == (unit.line, of) && self.state.ring.is_in_use(first) =>
+                    if (line, at) == (unit.line, of) && state.ring.is_in_use(first) =>
                 {
-                    for (acc, place) in (base..).zip(self.state.ring.places(first, sectors)) {
-                        if self.state.ring.entry(place).lba != Lpn::NONE {
-                            self.medium.xor_slot_times(acc, self.state.ring.slot(place), share);
+                    for (acc, place) in (base..).zip(state.ring.places(first, sectors)) {
+                        if state.ring.entry(place).lba != Lpn::NONE {
+                            self.medium.xor_slot_times(acc, state.ring.slot(place), share);
                         }
                     }
                 }
                 // The past has left it on flash, or its slot is used again.
-                _ if !self.state.lines.has_given_up(unit.line, member) => {
+                _ if !state.lines.has_given_up(unit.line, member) => {
                     (0..write_unit).for_each(|at| self.medium.xor_flash_times(base + at, start + at, share));
                 }
                 _ => {}
@@ -243,71 +254,69 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Parity is programmed on the device.
-    fn data_of_parity_programmed(&mut self, id: u32, start: Ppa) {
-        let write_unit = self.shape.array.write_unit;
-        for at in 0..write_unit {
-            self.medium.program_xor(id * write_unit + at, start + at, Oob::parity(Lpn::NONE, 0));
-        }
-    }
-
     /// A sector of a read is computed from others, which are read now.
     #[inline]
-    pub(super) fn data_rebuilds(&mut self, id: u32, sector: Ppa, others: &Others) {
+    pub(super) fn rebuilds(
+        &mut self,
+        rebuilds: &mut Vec<(u32, Ppa, Others)>,
+        id: u32,
+        sector: Ppa,
+        others: &Others,
+    ) {
         if M::HOLDS_DATA {
-            self.state.rebuilds.push((id, sector, others.clone()));
+            rebuilds.push((id, sector, others.clone()));
         }
     }
 
     /// A sector that collection could not read is computed from others.
-    pub(super) fn data_mended(&mut self, sector: Ppa, others: &Others) {
-        let acc = acc_of_reads(&self.shape, &self.state);
-        compute(&mut self.medium, &self.shape, acc, sector, others);
+    pub(super) fn mended(&mut self, shape: &Shape, state: &State, sector: Ppa, others: &Others) {
+        let acc = acc_of_reads(shape, state);
+        compute(&mut self.medium, shape, acc, sector, others);
         self.medium.stage_xor(acc, sector, Lpn::NONE);
     }
 
     /// The last data of a read are there: compute its sectors that come from others.
     #[inline]
-    pub(super) fn data_rebuilt(&mut self, id: u32) {
+    pub(super) fn rebuilt(&mut self, shape: &Shape, state: &mut State, id: u32) {
         if !M::HOLDS_DATA {
             return;
         }
-        let acc = acc_of_reads(&self.shape, &self.state);
+        let acc = acc_of_reads(shape, state);
         let of = |(of, ..): &mut (u32, Ppa, Others)| *of == id;
-        for (_, sector, others) in self.state.rebuilds.extract_if(.., of).collect::<Vec<_>>() {
-            if self.state.interface.requests[id].host.status == Status::Ok {
-                compute(&mut self.medium, &self.shape, acc, sector, &others);
+        for (_, sector, others) in state.rebuilds.extract_if(.., of).collect::<Vec<_>>() {
+            if state.interface.requests[id].host.status == Status::Ok {
+                compute(&mut self.medium, shape, acc, sector, &others);
                 self.medium.deliver_xor(acc, id, 0..SECTOR as u32, sector);
             }
         }
     }
 
     /// The chunk of a line on a LUN position is erased on the device.
-    pub(super) fn data_erased(&mut self, line: u32, position: u32) {
+    pub(super) fn erased(&mut self, shape: &Shape, line: u32, position: u32) {
         if !M::HOLDS_DATA {
             return;
         }
-        for unit in (position..self.shape.line_units).step_by(self.shape.luns as usize) {
-            let start = self.shape.unit_start(line, unit);
-            self.medium.erase_units(start..start + self.shape.array.write_unit);
+        for unit in (position..shape.line_units).step_by(shape.luns as usize) {
+            let start = shape.unit_start(line, unit);
+            self.medium.erase_units(start..start + shape.array.write_unit);
         }
     }
 
     /// The look-up of a read begins.
     #[inline]
-    pub(super) fn data_asked(&mut self, id: u32) {
+    pub(super) fn asked(&mut self, interface: &Interface, id: u32) {
         if M::HOLDS_DATA {
-            self.medium.begin_read(id, self.state.interface.requests[id].host.command.bytes);
+            self.medium.begin_read(id, interface.requests[id].host.command.bytes);
         }
     }
 
     /// A read gets a sector from where the map says that it is.
     #[inline]
-    pub(super) fn data_looked_up(&mut self, id: u32, lpn: Lpn, place: Place) {
+    pub(super) fn looked_up(&mut self, interface: &Interface, id: u32, lpn: Lpn, place: Place) {
         if !M::HOLDS_DATA {
             return;
         }
-        let (range, at) = covered(&self.state.interface.requests[id].host.command, lpn);
+        let (range, at) = covered(&interface.requests[id].host.command, lpn);
         match place {
             Place::Unmapped => {}
             Place::Flash(sector) => self.medium.read_flash(id, at, range, sector, lpn),
@@ -317,13 +326,21 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// The sectors of an operation of a read are there.
     #[inline]
-    pub(super) fn data_arrived(&mut self, id: u32, op: OpId, unread: &[Ppa]) {
+    pub(super) fn arrived<O: Observer>(
+        &mut self,
+        flash: &Flash<O>,
+        interface: &Interface,
+        rebuilds: &mut Vec<(u32, Ppa, Others)>,
+        id: u32,
+        op: OpId,
+        unread: &[Ppa],
+    ) {
         if M::HOLDS_DATA && !unread.is_empty() {
             // What was to be computed from one of these is not there.
-            self.state.rebuilds.retain(|(of, _, others)| *of != id || !others.has_any_of(unread));
+            rebuilds.retain(|(of, _, others)| *of != id || !others.has_any_of(unread));
         }
-        if M::HOLDS_DATA && self.state.interface.requests[id].host.status == Status::Ok {
-            let cmd = self.flash.op(op).cmd;
+        if M::HOLDS_DATA && interface.requests[id].host.status == Status::Ok {
+            let cmd = flash.op(op).cmd;
             for at in (0..u64::BITS).filter(|at| cmd.units() >> at & 1 != 0) {
                 let sector = cmd.ppa + at;
                 if !unread.contains(&sector) {
@@ -335,62 +352,68 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// Sectors are forgotten.
     #[inline]
-    pub(super) fn data_trimmed(&mut self, lpn: Lpn) {
+    pub(super) fn trimmed(&mut self, lpn: Lpn) {
         if M::HOLDS_DATA {
             self.medium.trim(lpn);
         }
     }
 
+    /// Let the medium hold the parity of what a past has left.
+    fn of_parity_adopted(&mut self, shape: &Shape, state: &State) {
+        let acc = acc_of_reads(shape, state);
+        for line in 0..state.lines.count() {
+            let units = Units { shape: shape, state: state, line };
+            let Some(strides) = units.strides() else { continue };
+            for unit in (0..units.written()).filter(|&unit| units.is_parity(unit)) {
+                let data = units.in_parity(&strides, unit);
+                for at in 0..shape.array.write_unit {
+                    self.medium.xor_clear(acc);
+                    for &(of, share) in &data {
+                        self.medium.xor_flash_times(acc, shape.unit_start(line, of) + at, share);
+                    }
+                    let to = shape.unit_start(line, unit) + at;
+                    self.medium.program_xor(acc, to, Oob::parity(Lpn::NONE, 0));
+                }
+            }
+        }
+    }
+
     /// Let the medium hold what a past in zero time has left on the device. No command may have come before.
-    pub(super) fn data_adopted(&mut self) {
+    pub(super) fn adopted(&mut self, shape: &Shape, map: &Map, state: &State) {
         if !M::HOLDS_DATA {
             return;
         }
-        let (shape, lines) = (&self.shape, &self.state.lines);
-        let in_ring: BTreeMap<Ppa, Lpn> =
-            self.state.ring.mapped().map(|entry| (entry.media, entry.lba)).collect();
+        let lines = &state.lines;
+        let in_ring: BTreeMap<Ppa, Lpn> = state.ring.mapped().map(|entry| (entry.media, entry.lba)).collect();
         (0..lines.indexes()).for_each(|index| self.medium.erase(index));
         for line in 0..lines.count() {
-            let units = Units { shape, state: &self.state, line };
+            let units = Units { shape, state: state, line };
             for unit in 0..units.written() {
                 if lines.is_bad(line, shape.position_of(unit)) || units.is_parity(unit) {
                     continue;
                 }
                 for sector in shape.unit_start(line, unit).run(shape.array.write_unit) {
-                    match self.map.is_valid(sector) {
-                        true => self.medium.age(sector, self.map.owner(sector)),
+                    match map.is_valid(sector) {
+                        true => self.medium.age(sector, map.owner(sector)),
                         false if in_ring.contains_key(&sector) => self.medium.age(sector, in_ring[&sector]),
                         false => self.medium.program_pad(sector),
                     }
                 }
             }
         }
-        for (slot, entry) in self.state.ring.slots_in_use() {
+        for (slot, entry) in state.ring.slots_in_use() {
             if entry.lba != Lpn::NONE {
                 hold_from_flash(&mut self.medium, slot, entry.lba, entry.media);
             }
         }
-        self.data_of_parity_adopted();
+        self.of_parity_adopted(shape, state);
     }
+}
 
-    /// Let the medium hold the parity of what a past has left.
-    fn data_of_parity_adopted(&mut self) {
-        let acc = acc_of_reads(&self.shape, &self.state);
-        for line in 0..self.state.lines.count() {
-            let units = Units { shape: &self.shape, state: &self.state, line };
-            let Some(strides) = units.strides() else { continue };
-            for unit in (0..units.written()).filter(|&unit| units.is_parity(unit)) {
-                let data = units.in_parity(&strides, unit);
-                for at in 0..self.shape.array.write_unit {
-                    self.medium.xor_clear(acc);
-                    for &(of, share) in &data {
-                        self.medium.xor_flash_times(acc, self.shape.unit_start(line, of) + at, share);
-                    }
-                    let to = self.shape.unit_start(line, unit) + at;
-                    self.medium.program_xor(acc, to, Oob::parity(Lpn::NONE, 0));
-                }
-            }
-        }
+impl<O: Observer, M: Medium> Pblk<O, M> {
+    /// The medium.
+    pub fn medium(&self) -> &M {
+        &self.data.medium
     }
 
     /// Check the equations of the parities of all strides of closed lines, where the medium holds data.
@@ -414,7 +437,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                     let sector = |&(of, share): &(u32, u8)| (self.shape.unit_start(line, of) + at, share);
                     let sectors: Vec<(Ppa, u8)> = of_equation.iter().map(sector).collect();
                     law!(
-                        self.medium.cancels(&sectors),
+                        self.data.medium.cancels(&sectors),
                         "unit {unit} of line {line} is not the parity of {sectors:?}"
                     );
                 }

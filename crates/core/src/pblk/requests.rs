@@ -18,17 +18,17 @@ const SWITCHED_AHEAD: RingPlace = 16;
 impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Look up a read, and send what is on flash to the device as one vector command.
     pub(super) fn read(&mut self, id: u32) {
-        let sectors = self.sectors_of(id);
+        let sectors = self.state.interface.sectors_of(id);
         let serial = self.state.interface.requests[id].host.index;
         let mut in_memory = 0;
-        self.data_asked(id);
+        self.data.asked(&self.state.interface, id);
         if let Some(rules) = &self.shape.gate {
             self.state.gate.count_read(self.state.now, rules.off_below);
         }
         let mut ops = std::mem::take(&mut self.state.interface.scratch);
         for lpn in sectors.map(Lpn) {
             let place = self.map.lookup(lpn);
-            self.data_looked_up(id, lpn, place);
+            self.data.looked_up(&self.state.interface, id, lpn, place);
             let is_lost = self.has_lost_data(lpn);
             if is_lost {
                 self.state.interface.requests[id].host.status = Status::MediaError;
@@ -37,11 +37,11 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 Place::Flash(sector) => {
                     debug_assert_eq!(self.map.owner(sector), lpn, "the record beside the sector names it");
                     let read = FlashCommand { tag: id, serial, ..FlashCommand::BLANK };
-                    let avoided = self.is_avoided(sector);
+                    let avoided = self.state.gate.is_avoided(&self.shape, sector);
                     let others = if avoided { self.others(sector) } else { None };
                     self.state.counters.unprotected_units += u64::from(avoided && others.is_none());
                     let reader = Reader::Host(id);
-                    self.remember(reader, sector, others.as_ref());
+                    self.state.wanted.remember(&self.shape, reader, sector, others.as_ref());
                     match others {
                         Some(others) => self.add_rebuild(&mut ops, reader, sector, &others, read),
                         None => self.add_read(&mut ops, reader.occupant(), reader.work(), sector, read),
@@ -61,14 +61,20 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 }
             }
         }
-        self.observe_request(id, RequestStep::Translated(in_memory));
+        self.state.interface.observe(&mut self.flash, self.state.now, id, RequestStep::Translated(in_memory));
         self.state.interface.requests[id].remaining = ops.len() as u32;
         self.state.counters.flash_reads += ops.len() as u64;
         if ops.is_empty() {
-            self.complete(id);
+            self.state.interface.complete(
+                &self.shape,
+                &mut self.flash,
+                &mut self.state.timers,
+                self.state.now,
+                id,
+            );
         } else {
-            self.reads_sent(&ops);
-            self.pass_reads(&ops);
+            self.state.gate.reads_sent(&self.shape, &self.flash, &ops);
+            self.state.interface.pass_reads(&self.flash, &mut self.state.timers, self.state.now, &ops);
         }
         ops.clear();
         self.state.interface.scratch = ops;
@@ -141,13 +147,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     pub(super) fn read_arrived(&mut self, op: OpId, id: u32) {
         let mut unread = Vec::new();
         if self.flash.has_failed(op) {
-            unread = self.note_unread(op);
-            if !self.remembers_reads() || self.try_otherwise(Reader::Host(id), &unread) {
+            unread = self.state.failures.note_unread(&self.shape, &self.flash, op);
+            if !self.shape.remembers_reads() || self.try_otherwise(Reader::Host(id), &unread) {
                 self.state.interface.requests[id].host.status = Status::MediaError;
             }
         }
-        self.note_read(op);
-        self.data_arrived(id, op, &unread);
+        self.state.failures.note_read(&self.shape, &self.flash, op);
+        self.data.arrived(&self.flash, &self.state.interface, &mut self.state.rebuilds, id, op, &unread);
         let ledger = self.flash.op(op).ledger;
         let unit = self.flash.op(op).cmd.unit;
         let bytes = self.end_read(op);
@@ -156,10 +162,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let last = r.remaining == 0;
         let again = last && self.reads_again(Reader::Host(id));
         if last && !again {
-            self.data_rebuilt(id);
+            self.data.rebuilt(&self.shape, &mut self.state, id);
         }
         let now = self.state.now;
-        let (begin, end) = self.send_up(bytes);
+        let (begin, end) = self.state.interface.send_up(&self.shape, self.state.now, bytes);
         if last {
             // A request split into operations takes the ledger of the operation that arrives last; where another command
             // follows, as that of a failed attempt.
@@ -169,18 +175,24 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             to.charge(Cause::HOST_LINK_WAIT, begin - now);
             to.charge(Cause::HOST_LINK, end - begin);
             to.charge(Cause::HOST_LATENCY, latency);
-            self.data_up_at(end, Work::Request(id));
+            self.state.interface.data_up_at(&self.shape, &mut self.state.timers, end, Work::Request(id));
         }
         self.read_ended(unit);
     }
 
     /// Begin a write: its sectors enter the ring in order, behind those of other writes that wait.
     pub(super) fn write(&mut self, id: u32) {
-        if self.is_read_only() {
+        if self.state.failures.is_read_only() {
             self.state.interface.requests[id].host.status = Status::ReadOnly;
-            return self.complete(id);
+            return self.state.interface.complete(
+                &self.shape,
+                &mut self.flash,
+                &mut self.state.timers,
+                self.state.now,
+                id,
+            );
         }
-        let sectors = self.sectors_of(id);
+        let sectors = self.state.interface.sectors_of(id);
         let s = &mut self.state;
         let waits = s.interface.waits.settle(s.now);
         let r = &mut s.interface.requests[id];
@@ -240,7 +252,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             self.reuse_slots(count);
             for lpn in from..from + count {
                 let (slot, before) = self.insert_user(Lpn(lpn));
-                self.data_entered(id, Lpn(lpn), slot, before);
+                self.data.entered(&self.state.interface, id, Lpn(lpn), slot, before);
                 self.lost_no_more(Lpn(lpn), id);
             }
             let s = &mut self.state;
@@ -259,10 +271,16 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             waits.charge(&r.waits, &mut r.host.ledger);
             if forced {
                 // The writer runs after all writes that have room.
-                self.observe_request(id, RequestStep::Forced);
+                self.state.interface.observe(&mut self.flash, self.state.now, id, RequestStep::Forced);
                 self.hold_until_synced(id);
             } else {
-                self.complete(id);
+                self.state.interface.complete(
+                    &self.shape,
+                    &mut self.flash,
+                    &mut self.state.timers,
+                    self.state.now,
+                    id,
+                );
             }
         }
         any
@@ -347,7 +365,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         };
         if s.interface.waits.turn_to(reason, s.now) {
             let first = s.interface.room[0];
-            self.observe_request(first, RequestStep::Waits(reason));
+            self.state.interface.observe(&mut self.flash, self.state.now, first, RequestStep::Waits(reason));
         }
     }
 
@@ -363,11 +381,17 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             if let Place::Flash(old) = self.map.trim(Lpn(lpn)) {
                 self.invalidate(old);
             }
-            self.data_trimmed(Lpn(lpn));
+            self.data.trimmed(Lpn(lpn));
             self.lost_no_more(Lpn(lpn), id);
             self.state.counters.trimmed += 1;
         }
-        self.complete(id);
+        self.state.interface.complete(
+            &self.shape,
+            &mut self.flash,
+            &mut self.state.timers,
+            self.state.now,
+            id,
+        );
         self.admit();
     }
 
@@ -385,10 +409,22 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let s = &mut self.state;
         // Writes that wait before the ring have not been acknowledged.
         match s.ring.flush() {
-            None => self.complete(id),
+            None => self.state.interface.complete(
+                &self.shape,
+                &mut self.flash,
+                &mut self.state.timers,
+                self.state.now,
+                id,
+            ),
             Some(_) if s.failures.read_only.is_some() => {
                 s.interface.requests[id].host.status = Status::ReadOnly;
-                self.complete(id);
+                self.state.interface.complete(
+                    &self.shape,
+                    &mut self.flash,
+                    &mut self.state.timers,
+                    self.state.now,
+                    id,
+                );
             }
             Some(last) => {
                 s.interface.requests[id].since = s.now;
@@ -408,7 +444,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             s.interface.flushes.pop_front();
             let r = &mut s.interface.requests[id];
             r.host.ledger.charge(Cause::BUFFER_FLUSH, s.now - r.since);
-            self.complete(id);
+            self.state.interface.complete(
+                &self.shape,
+                &mut self.flash,
+                &mut self.state.timers,
+                self.state.now,
+                id,
+            );
         }
     }
 }

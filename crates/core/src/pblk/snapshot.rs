@@ -76,9 +76,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
         self.audit().map_err(|e| damaged(&e))?;
         let open = self.state.lines.line(self.state.writer.open().line).luns;
-        self.gate_follows(open);
+        self.state.gate.gate_follows(&self.shape, &self.state.writer, open);
         self.limits_at_once();
-        self.data_adopted();
+        self.data.adopted(&self.shape, &self.map, &self.state);
         Ok(aged.report)
     }
 

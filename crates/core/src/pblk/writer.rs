@@ -23,6 +23,7 @@ use crate::flash::FlashCommand;
 use crate::medium::Medium;
 use crate::nand::OpKind;
 use crate::observer::{Observer, RingWait};
+use crate::pblk::lines::Lines;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use tailcut_units::Occupant;
@@ -328,6 +329,43 @@ impl Writer {
             && open.all(|open| open.line < lines && open.next <= shape.line_units)
             && next.all(|next| next.line < lines && next.erased.len() == shape.luns as usize)
     }
+
+    /// Take the next write unit of the open line of a kind that may take data.
+    fn next_unit(&mut self, lines: &Lines, heat: Heat) -> u32 {
+        let open = &mut self.lane_mut(heat).open;
+        debug_assert!(open.left > 0);
+        let unit = lines.unit_from(open.line, open.next);
+        open.next = unit + 1;
+        open.left -= 1;
+        unit
+    }
+
+    /// The oldest closing line with metadata to submit, of this kind if one is given.
+    fn waiting_metadata(&self, lines: &Lines, heat: Option<Heat>) -> Option<usize> {
+        let is_of = |line: u32| heat.is_none_or(|heat| lines.heat(line) == heat);
+        let mut closing = self.closing.iter();
+        closing.position(|closing| closing.to_submit > 0 && is_of(closing.line))
+    }
+
+    /// The next unit of metadata of a closing line.
+    fn next_metadata(&self, lines: &Lines, at: usize) -> u32 {
+        let Closing { line, next, .. } = self.closing[at];
+        lines.unit_from(line, next)
+    }
+
+    /// Let a lane submit the next unit of metadata of a closing line.
+    fn take_metadata(&mut self, lines: &Lines, heat: Heat, at: usize) {
+        let line = self.closing[at].line;
+        let unit = self.next_metadata(lines, at);
+        let w = self;
+        w.closing[at].next = unit + 1;
+        w.closing[at].to_submit -= 1;
+        let id = w.units.take();
+        w.units[id] = Unit::without_sectors(Content::End, line, unit);
+        let lane = w.lane_mut(heat);
+        lane.then = lane.step;
+        lane.step = Step::Submit(id);
+    }
 }
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
@@ -354,7 +392,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     fn take_sectors(&mut self, heat: Heat) -> bool {
         let write_unit = self.shape.array.write_unit;
         if heat == Heat::Hot
-            && let Some(unit) = self.parity_unit()
+            && let Some(unit) = self.state.writer.parity_unit(&self.shape, &self.state.lines)
         {
             let unit = self.map_parity(unit);
             self.submit_next(heat, unit);
@@ -383,7 +421,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     fn submit_next(&mut self, heat: Heat, unit: Unit) {
         let id = self.state.writer.units.take();
         self.state.writer.units[id] = unit;
-        self.data_mapped(id);
+        self.data.mapped(&self.shape, &mut self.state, id);
         self.state.writer.lane_mut(heat).step = Step::Submit(id);
         let position = self.shape.position_of(unit.unit);
         self.state.writer.lane_mut(heat).then = match self.erase_with(heat, position) {
@@ -415,10 +453,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         if !self.state.writer.lane(heat).open.ended {
             self.state.writer.lane_mut(heat).open.ended = true;
             let old = self.state.writer.lane(heat).open.clone();
-            self.queue_metadata(&old);
+            self.state.writer.queue_metadata(&self.state.lines, &old);
         }
-        let waiting = self.waiting_metadata(None);
-        waiting.into_iter().for_each(|at| self.take_metadata(heat, at));
+        let waiting = self.state.writer.waiting_metadata(&self.state.lines, None);
+        waiting.into_iter().for_each(|at| self.state.writer.take_metadata(&self.state.lines, heat, at));
         waiting.is_some()
     }
 
@@ -440,7 +478,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Give sectors of the ring from a place on, which are a write unit with the padding, the next places of the open
     /// line of a kind.
     fn map_from(&mut self, heat: Heat, first: Place, sectors: u32, padding: u32) -> Unit {
-        let (line, unit) = (self.state.writer.lane(heat).open.line, self.next_unit(heat));
+        let (line, unit) =
+            (self.state.writer.lane(heat).open.line, self.state.writer.next_unit(&self.state.lines, heat));
         let start = self.shape.unit_start(line, unit);
         let (mut users, mut collected, mut empty) = (0, 0, 0);
         let mut place = first;
@@ -476,21 +515,17 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         Unit { content, line, unit, users, collected, padding, of_collection, failed: false }
     }
 
-    /// Take the next write unit of the open line of a kind that may take data.
-    fn next_unit(&mut self, heat: Heat) -> u32 {
-        let open = &mut self.state.writer.lane_mut(heat).open;
-        debug_assert!(open.left > 0);
-        let unit = self.state.lines.unit_from(open.line, open.next);
-        open.next = unit + 1;
-        open.left -= 1;
-        unit
-    }
-
     /// Submit a unit in a lane if its LUN is free.
     fn submit_unit(&mut self, heat: Heat, id: u32) -> bool {
         let unit = self.state.writer.units[id];
         let position = self.shape.position_of(unit.unit);
-        if !self.take_lun(Chunk { heat, position }, unit.class()) {
+        if !self.state.gate.take_lun(
+            &self.shape,
+            &mut self.state.writer,
+            self.state.now,
+            Chunk { heat, position },
+            unit.class(),
+        ) {
             return false;
         }
         let occupant = match unit.content {
@@ -516,7 +551,14 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             ..FlashCommand::BLANK
         });
         let sectors = u64::from(write_unit);
-        self.pass_write(op, sectors * super::array::SECTOR, sectors);
+        self.state.interface.pass_write(
+            &self.shape,
+            &mut self.state.timers,
+            self.state.now,
+            op,
+            sectors * super::array::SECTOR,
+            sectors,
+        );
         self.state.writer.programs[position as usize] = id;
         let lane = self.state.writer.lane_mut(heat);
         lane.step = lane.then;
@@ -527,42 +569,15 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// the array away.
     fn choose_metadata(&mut self, heat: Heat, position: u32) -> bool {
         self.state.writer.lane_mut(heat).step = Step::Take;
-        if let Some(at) = self.waiting_metadata(Some(heat)) {
-            let own = self.shape.position_of(self.next_metadata(at));
+        if let Some(at) = self.state.writer.waiting_metadata(&self.state.lines, Some(heat)) {
+            let own = self.shape.position_of(self.state.writer.next_metadata(&self.state.lines, at));
             let open = self.state.writer.lane(heat).open.line;
             let opposite = self.shape.opposite(heat, self.state.lines.line(open).luns, own);
             if opposite == position || self.state.lines.is_bad(open, opposite) {
-                self.take_metadata(heat, at);
+                self.state.writer.take_metadata(&self.state.lines, heat, at);
             }
         }
         true
-    }
-
-    /// The oldest closing line with metadata to submit, of this kind if one is given.
-    fn waiting_metadata(&self, heat: Option<Heat>) -> Option<usize> {
-        let is_of = |line: u32| heat.is_none_or(|heat| self.state.lines.heat(line) == heat);
-        let mut closing = self.state.writer.closing.iter();
-        closing.position(|closing| closing.to_submit > 0 && is_of(closing.line))
-    }
-
-    /// The next unit of metadata of a closing line.
-    fn next_metadata(&self, at: usize) -> u32 {
-        let Closing { line, next, .. } = self.state.writer.closing[at];
-        self.state.lines.unit_from(line, next)
-    }
-
-    /// Let a lane submit the next unit of metadata of a closing line.
-    fn take_metadata(&mut self, heat: Heat, at: usize) {
-        let line = self.state.writer.closing[at].line;
-        let unit = self.next_metadata(at);
-        let w = &mut self.state.writer;
-        w.closing[at].next = unit + 1;
-        w.closing[at].to_submit -= 1;
-        let id = w.units.take();
-        w.units[id] = Unit::without_sectors(Content::End, line, unit);
-        let lane = w.lane_mut(heat);
-        lane.then = lane.step;
-        lane.step = Step::Submit(id);
     }
 
     /// The host hears that a program has ended.
@@ -571,7 +586,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.writer.units.give(id);
         let position = self.shape.position_of(unit.unit);
         self.state.writer.programs[position as usize] = NONE;
-        self.give_lun(position);
+        self.state.gate.give_lun(&self.shape, &mut self.state.writer, position);
         if unit.failed {
             self.program_failed(&unit);
         } else {

@@ -66,7 +66,7 @@ pub struct PolicyConfig {
     pub buffer: buffer::BufferConfig,
     /// When data leave the write buffer.
     ///
-    /// - Read by: flushes (`device::write::write_unit`)
+    /// - Read by: flushes (`device::write::path`)
     pub flush: flush::FlushConfig,
     /// Which lane a write goes to.
     ///

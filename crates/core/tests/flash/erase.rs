@@ -3,8 +3,8 @@
 use crate::driver::Stage;
 use crate::parts::*;
 use tailcut_core::address::BlockId;
+use tailcut_core::array::eraser::{Eraser, Plan};
 use tailcut_core::flash::FlashCommand;
-use tailcut_core::flash::erase::{Eraser, Plan};
 use tailcut_core::nand::OpKind;
 use tailcut_core::nand::erase::config::{EraseConfig, Reading};
 use tailcut_core::nand::erase::requirement::Row;

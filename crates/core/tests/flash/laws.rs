@@ -9,7 +9,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use std::collections::BTreeMap;
 use tailcut_core::address::BusyUnit;
-use tailcut_core::flash::erase::Eraser;
+use tailcut_core::array::eraser::Eraser;
 use tailcut_core::flash::{Flash, FlashCommand, FlashState, Joins, Suspension};
 use tailcut_core::nand::OpKind;
 use tailcut_core::nand::config::*;

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error, StrDeserializer};
 use tailcut_core::address::{BusyUnit, Ppa};
-use tailcut_core::flash::erase::Eraser;
+use tailcut_core::array::eraser::Eraser;
 use tailcut_core::flash::{CopyTo, FlashCommand, Joins, Senses, Setup, Target};
 use tailcut_core::nand::OpKind;
 use tailcut_core::nand::blocks::{Blocks, Past};

@@ -83,7 +83,7 @@ impl Faults {
         let report = device.block_report();
         let retired = report.map_or(0, |report| report.retired_extents);
         let lost = device.lost_ranges().iter().map(|r| r.end - r.start).sum();
-        let dead = u64::from(device.dead_planes());
+        let dead = u64::from(device.copies().dead_planes());
         let counts = [
             ("programs failed", c.program_failures),
             ("erases failed", c.erase_failures),
@@ -94,7 +94,7 @@ impl Faults {
             ("bad blocks replaced", c.blocks_replaced),
             ("extents retired", retired),
             ("blocks in holes", report.map_or(0, |report| report.in_holes)),
-            ("live lanes with a dead plane", device.partial_lanes() as u64),
+            ("live lanes with a dead plane", device.copies().partial_lanes() as u64),
             ("dead planes with parity", if parity { dead } else { 0 }),
             ("dead planes without parity", if parity { 0 } else { dead }),
             ("drives read-only", u64::from(device.read_only_since().is_some())),
@@ -308,7 +308,7 @@ impl<'a, O: Observer, M: Medium> Run<'a, O, M> {
         self.audit("after the last command")?;
         self.settle()?;
         self.audit("when idle")?;
-        let lost = self.device.lost_units();
+        let lost = self.device.copies().lost_units();
         let rewrites = self.device.shape().has_parity() && self.device.read_only_since().is_none();
         if lost > 0 && rewrites {
             return Err(format!("{lost} units that cannot be read were not rewritten"));

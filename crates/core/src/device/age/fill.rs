@@ -2,9 +2,21 @@
 
 use crate::address::Ppa;
 use crate::device::drive::Device;
+use crate::device::shape::Shape;
 use crate::ftl::extents::Writer;
 use crate::medium::Medium;
 use crate::observer::Observer;
+
+impl Shape {
+    /// Number of rows that a fill takes in a lane, from the units of each lane. If the placement `levels` the lanes of a
+    /// pool, each gets as many rows as the lane with the most units.
+    fn rows_to_fill(&self, levels: bool, lane: u32, by_lane: &[u32]) -> u32 {
+        let own = by_lane[lane as usize];
+        let pool = self.lanes_of_pool(self.pool_of(lane));
+        let most = if levels { by_lane[pool].iter().copied().max().unwrap_or(own) } else { own };
+        most.div_ceil(self.layout.units_per_row)
+    }
+}
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Write the first `bytes` of the host's addresses once, in order, at time 0. The
@@ -17,24 +29,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.shape.holes.is_some() {
             return self.fill_around_holes(&by_lane);
         }
+        let levels = self.state.policies.placement.levels();
         for (lane, &units) in (0..).zip(&by_lane) {
-            let rows = self.rows_to_fill(lane, &by_lane);
+            let rows = self.shape.rows_to_fill(levels, lane, &by_lane);
             self.state.extents.fill_lane(&self.shape.layout, lane, units, rows);
             let start = Ppa(lane * self.shape.layout.stride * self.shape.layout.units_per_extent);
             self.map.set_valid_range(start, units);
         }
         self.map.filled(units);
-        self.data_filled(units);
-    }
-
-    /// Number of rows that a fill takes in a lane, from the units of each lane. If the placement levels the lanes of a
-    /// pool, each gets as many rows as the lane with the most units.
-    fn rows_to_fill(&self, lane: u32, by_lane: &[u32]) -> u32 {
-        let own = by_lane[lane as usize];
-        let pool = self.shape.lanes_of_pool(self.shape.pool_of(lane));
-        let levels = self.state.policies.placement.levels();
-        let most = if levels { by_lane[pool].iter().copied().max().unwrap_or(own) } else { own };
-        most.div_ceil(self.shape.layout.units_per_row)
+        self.data.filled(&self.map, units);
     }
 
     /// Fill a drive whose extents have holes. The units of a lane have the same order as in [`Device::fill`], but other
@@ -42,8 +45,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// addresses holds, stays 0.
     fn fill_around_holes(&mut self, by_lane: &[u32]) {
         let upr = self.shape.layout.units_per_row;
+        let levels = self.state.policies.placement.levels();
         for (lane, &units) in (0..).zip(by_lane) {
-            let rows = self.rows_to_fill(lane, by_lane);
+            let rows = self.shape.rows_to_fill(levels, lane, by_lane);
             let (extents, layout) = (&mut self.state.extents, &self.shape.layout);
             let first = Ppa(lane * layout.stride * layout.units_per_extent);
             for row in 0..rows {
@@ -61,6 +65,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 extents.row_programmed(layout, extent);
             }
         }
-        self.data_adopted();
+        self.data.adopted(&self.shape, &self.map, &self.state);
     }
 }

@@ -5,8 +5,11 @@ use super::threads;
 use crate::address::{Lpn, Ppa};
 use crate::config::DeviceConfig;
 use crate::containers::NONE;
+use crate::device::copies::Copies;
 use crate::device::drive::Device;
+use crate::device::shape::Shape;
 use crate::figures::{AgeReport, Until};
+use crate::ftl::extents::Extents;
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
 use crate::ftl::open_row::OpenRow;
@@ -96,6 +99,28 @@ struct Pass {
     erase_gap: Option<u32>,
 }
 
+impl Shape {
+    /// Whether a lane has a free row for the host, or an extent whose collection frees one.
+    fn can_win_room(&self, extents: &Extents, lane: u32) -> bool {
+        let layout = &self.layout;
+        let (valid, _) = extents.lane_slices(layout, lane);
+        extents.has_row(layout, lane, Writer::Host, self.reserve)
+            || valid.iter().any(|&valid| valid <= layout.most_valid())
+    }
+}
+
+impl Copies<'_> {
+    /// Prefetch the valid bit of a unit's copy, and the counter of its extent. The map entry may change before the unit
+    /// is written.
+    #[inline]
+    fn prefetch_copy(&self, lpn: Lpn) {
+        if let Place::Flash(ppa) = self.map.lookup(lpn) {
+            self.map.prefetch_valid(ppa);
+            self.extents.prefetch(self.shape.layout.extent_of(ppa).0);
+        }
+    }
+}
+
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Overwrite uniformly at random, `bytes` at a time, inside `region` until steady. `progress`
     /// is called with a rough fraction and stops the pass by returning false; a drive that was
@@ -153,10 +178,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         // policies.
         let policies = self.state.policies.clone();
         let levelled_at = self.state.gc.levelled_at.clone();
-        self.finish_last_loops();
+        self.state.gc.finish_last_loops(&self.shape, &mut self.flash, &self.state.extents);
         let mut pass = Pass::new(self, load);
         // Ageing before a run has no levelling: the blocks of a lane start with equal numbers of erases.
-        pass.erase_gap = if until == Until::Steady { None } else { self.fixed.erase_gap };
+        pass.erase_gap = if until == Until::Steady { None } else { self.shape.fixed.erase_gap };
         let analytic = load == Load::UniformFromStart;
         if analytic {
             // The analytic start has no extents of the fill that must be erased first.
@@ -183,7 +208,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             for (i, &lpn) in batches[at][..filled[at]].iter().enumerate() {
                 // A batch that was not filled still contains older units, whose prefetch does no harm.
                 self.map.prefetch(batches[later][i]);
-                self.prefetch_copy(batches[soon][i]);
+                self.copies().prefetch_copy(batches[soon][i]);
                 self.overwrite(&mut pass, lpn);
             }
             at = soon;
@@ -213,16 +238,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.gc.levelled_at = levelled_at;
         let waf = pass.windows.amplification(pass.host_units, pass.programs);
         AgeReport { programs: pass.programs, waf, steady: steady && !pass.out_of_reach, analytic }
-    }
-
-    /// Prefetch the valid bit of a unit's copy, and the counter of its extent. The map entry may change before the unit
-    /// is written.
-    #[inline]
-    fn prefetch_copy(&self, lpn: Lpn) {
-        if let Place::Flash(ppa) = self.map.lookup(lpn) {
-            self.map.prefetch_valid(ppa);
-            self.state.extents.prefetch(self.shape.layout.extent_of(ppa).0);
-        }
     }
 
     /// One functional write of a logical unit.
@@ -262,13 +277,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         pass.programs += 1;
         if let Place::Flash(old_ppa) = self.map.lookup(lpn) {
-            self.invalidate(old_ppa);
+            self.state.invalidate(&mut self.map, &self.shape.layout, old_ppa);
         }
         let row = &mut pass.host[pool as usize];
         let (ppa, extent) = (row.fill(&mut self.state.extents, &self.shape.layout), row.extent());
-        self.data_aged(ppa, lpn);
+        self.data.aged(&self.state.copies(&self.shape, &self.map), ppa, lpn);
         self.map.set_flash(lpn, ppa);
-        self.validate_in(extent, lpn, ppa);
+        self.state.validate_in(&mut self.map, extent, lpn, ppa);
     }
 
     /// Take a new row for host data, and collect where the policy wants it.
@@ -307,7 +322,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         // If the start level cannot be reached, collecting would never end. The lane then continues with the
         // collections so far, and the drive does not count as steady.
         for _ in 0..COLLECTIONS_MAX {
-            let view = self.space(lane);
+            let view =
+                self.state.gc.space(&self.shape, &self.flash, &self.state.extents, self.state.now, lane);
             if !self.state.policies.gc_schedule.start(&view) {
                 return;
             }
@@ -365,11 +381,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if !std::mem::replace(&mut pass.erased[victim as usize], true) {
             pass.erased_extents += 1;
         }
-        self.choose_lower_voltage(victim);
-        self.count_erases_of(victim);
+        self.shape.choose_lower_voltage(&mut self.flash, &self.state.extents, victim);
+        self.shape.count_erases_of(&mut self.flash, &self.state.extents, victim);
         self.extent_erased(victim);
         if let Some(gap) = pass.erase_gap {
-            self.note_coldest(lane, gap);
+            self.state.gc.note_coldest(
+                &self.shape.layout,
+                &self.state.extents,
+                self.flash.blocks(),
+                lane,
+                gap,
+            );
         }
     }
 
@@ -382,10 +404,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let (to, extent) = (row.fill(extents, layout), row.extent());
         pass.programs += 1;
-        self.data_copied(from, to);
+        self.data.copied(from, to);
         self.map.set_flash(lpn, to);
-        self.validate_in(extent, lpn, to);
-        self.invalidate(from);
+        self.state.validate_in(&mut self.map, extent, lpn, to);
+        self.state.invalidate(&mut self.map, &self.shape.layout, from);
     }
 
     /// Pad the open rows and level the lanes of each pool, so that the drive is idle and the initial state of the
@@ -415,7 +437,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     (least, raised) = (missing, 0);
                 }
                 let mut behind = lanes.clone().filter(|&lane| pass.written[lane] < most);
-                if raised == RAISED_MAX || !behind.any(|lane| self.can_win_room(lane as u32)) {
+                if raised == RAISED_MAX
+                    || !behind.any(|lane| self.shape.can_win_room(&self.state.extents, lane as u32))
+                {
                     break;
                 }
                 let row = self.host_row(pass, pool);
@@ -425,19 +449,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Whether a lane has a free row for the host, or an extent whose collection frees one.
-    fn can_win_room(&self, lane: u32) -> bool {
-        let layout = &self.shape.layout;
-        let (valid, _) = self.state.extents.lane_slices(layout, lane);
-        self.state.extents.has_row(layout, lane, Writer::Host, self.shape.reserve)
-            || valid.iter().any(|&valid| valid <= layout.most_valid())
-    }
-
     /// Pad the rest of a row.
     fn pad(&mut self, pass: &mut Pass, mut row: OpenRow) {
         let rest = row.pad(&mut self.state.extents, &self.shape.layout);
         pass.programs += u64::from(rest.end - rest.start);
-        self.data_padded(rest);
+        self.data.padded(rest);
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::address::{Lpn, Ppa};
 use crate::device::capacity::kept_extents;
 use crate::device::drive::Device;
+use crate::device::shape::Shape;
 use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::problem::{ConfigProblem, refuse};
@@ -12,6 +13,26 @@ use tailcut_units::quantity::Level;
 
 /// Units between two calls of `progress`.
 const SLICE: u32 = 1 << 20;
+
+impl Shape {
+    /// Return how many extents of a lane with `valid` valid units are full.
+    fn full_extents(&self, lane: u32, valid: u32, free: Level) -> Result<u32, ConfigProblem> {
+        let layout = &self.layout;
+        let usable = layout.usable[lane as usize];
+        let free_extents = free.of(usable);
+        let (least, needed) = (kept_extents(self.reserve), valid.div_ceil(layout.units_per_extent));
+        let full = usable.saturating_sub(free_extents);
+        if free_extents >= least && full >= needed && free_extents <= usable {
+            return Ok(full);
+        }
+        let most = usable.saturating_sub(needed);
+        let problem = format!(
+            "{free} is {free_extents} of the {usable} extents of lane {lane}; {least} are needed to write on, and at most {most} can be free beside the {valid} mapping units that are filled ({} an extent): take a level between, or fill less (age.fill for a trace, the addresses of a job)",
+            layout.units_per_extent
+        );
+        refuse("age.free", problem)
+    }
+}
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Fill the first `bytes` of the host's addresses, and leave `free` of every lane's extents
@@ -35,7 +56,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let shares = self.shape.fill.units_by_lane(units);
         let full = (0..)
             .zip(&shares)
-            .map(|(lane, &valid)| self.full_extents(lane, valid, free))
+            .map(|(lane, &valid)| self.shape.full_extents(lane, valid, free))
             .collect::<Result<Vec<u32>, _>>()?;
         let lanes = shares.len() as f64;
         for (lane, (full, valid)) in full.into_iter().zip(shares).enumerate() {
@@ -44,26 +65,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 break;
             }
         }
-        self.data_adopted();
+        self.data.adopted(&self.shape, &self.map, &self.state);
         Ok(())
-    }
-
-    /// Return how many extents of a lane with `valid` valid units are full.
-    fn full_extents(&self, lane: u32, valid: u32, free: Level) -> Result<u32, ConfigProblem> {
-        let layout = &self.shape.layout;
-        let usable = layout.usable[lane as usize];
-        let free_extents = free.of(usable);
-        let (least, needed) = (kept_extents(self.shape.reserve), valid.div_ceil(layout.units_per_extent));
-        let full = usable.saturating_sub(free_extents);
-        if free_extents >= least && full >= needed && free_extents <= usable {
-            return Ok(full);
-        }
-        let most = usable.saturating_sub(needed);
-        let problem = format!(
-            "{free} is {free_extents} of the {usable} extents of lane {lane}; {least} are needed to write on, and at most {most} can be free beside the {valid} mapping units that are filled ({} an extent): take a level between, or fill less (age.fill for a trace, the addresses of a job)",
-            layout.units_per_extent
-        );
-        refuse("age.free", problem)
     }
 
     /// Scatter the units of one lane over its first extents; false when stopped.

@@ -91,7 +91,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (upe, upr, usable) =
             (layout.units_per_extent, layout.units_per_row, layout.usable[lane as usize]);
         let schedule = &self.state.policies.gc_schedule;
-        let view = self.space(lane);
+        let view = self.state.gc.space(&self.shape, &self.flash, &self.state.extents, self.state.now, lane);
         let free = (0..=usable).find(|&free| !schedule.start(&SpaceView { free, ..view }))?;
         let count = usable.checked_sub(free.max(self.shape.reserve + 1) + 2).filter(|&n| n >= EXTENTS_MIN)?;
         // The lanes of a pool are written in turn, so that they open extents together.
@@ -158,7 +158,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         self.map.reverse.access_in_order(false);
         self.start_extents(lanes);
-        self.data_adopted();
+        self.data.adopted(&self.shape, &self.map, &self.state);
         true
     }
 
@@ -205,7 +205,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.extents.erases = layout.usable.iter().map(|&n| u64::from(n)).sum();
         for lane in 0..self.shape.layout.lanes {
             for index in 0..self.shape.layout.usable[lane as usize] {
-                self.count_erases_of(lane * self.shape.layout.stride + index);
+                self.shape.count_erases_of(
+                    &mut self.flash,
+                    &self.state.extents,
+                    lane * self.shape.layout.stride + index,
+                );
             }
         }
     }

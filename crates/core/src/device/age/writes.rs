@@ -3,12 +3,20 @@
 use super::precondition::Load;
 use crate::address::Lpn;
 use crate::device::drive::Device;
+use crate::device::shape::Shape;
 use crate::figures::{AgeReport, Until};
 use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::overwrites::{self, BATCH};
 use std::ops::Range;
 use tailcut_units::{Command, Stream};
+
+impl Shape {
+    /// Units of the host, and the bytes of one.
+    fn units_to_write(&self) -> (u32, u64) {
+        (self.layout.host_units, self.layout.unit_bytes)
+    }
+}
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Overwrite uniformly at random inside `region`, `bytes` at a time, in zero time. ([`Device::age_uniform`] does
@@ -38,7 +46,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         writes: &mut impl Iterator<Item = Command>,
         progress: &mut dyn FnMut(f64) -> bool,
     ) -> AgeReport {
-        let mut writes = overwrites::replayed(writes, self.units_to_write());
+        let mut writes = overwrites::replayed(writes, self.shape.units_to_write());
         self.age(Load::Any, until, progress, &mut writes)
     }
 
@@ -50,11 +58,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
     ) -> Option<impl FnMut(&mut [Lpn; BATCH]) -> usize + use<O, M>> {
         // A second pass on the same drive must not write the same addresses again.
         let stream = Stream::new(self.shape.context.seed, "age", self.state.extents.serial);
-        overwrites::uniform(region, bytes, self.units_to_write(), stream)
-    }
-
-    /// Units of the host, and the bytes of one.
-    fn units_to_write(&self) -> (u32, u64) {
-        (self.shape.layout.host_units, self.shape.layout.unit_bytes)
+        overwrites::uniform(region, bytes, self.shape.units_to_write(), stream)
     }
 }

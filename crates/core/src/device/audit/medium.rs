@@ -3,6 +3,7 @@
 
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
+use crate::device::copies::Copies;
 use crate::device::drive::Device;
 use crate::device::gc::collect::Collection;
 use crate::ftl::extents::Seen;
@@ -11,7 +12,61 @@ use crate::medium::Medium;
 use crate::nand::OpKind;
 use crate::observer::Observer;
 
-impl<O: Observer, M: Medium> Device<O, M> {
+impl Copies<'_> {
+    /// Check that units of a stripe on flash are on the lanes of the stripe's place. While the
+    /// stripe is being flushed, its old copies may be elsewhere. Check that groups count their
+    /// stripes, and have no more than their limit.
+    pub(super) fn audit_stripe_places(&self) -> Result<(), String> {
+        let Some(stripes) = &self.shape.stripes else { return Ok(()) };
+        let layout = &self.shape.layout;
+        let mut held = vec![0; stripes.groups as usize];
+        for stripe in 0..stripes.count {
+            held[self.parity.places.group_of(stripes, stripe) as usize] += 1;
+            let job = self.job_of(stripe);
+            for unit in stripes.members(stripe) {
+                let home = self.target_lane(unit);
+                let there = match self
+                    .parity
+                    .stripes
+                    .member_of(job, unit)
+                    .map(|i| self.parity.stripes.members[i].ppa)
+                {
+                    None => self.copy_beside(job, unit),
+                    Some(ppa) => Some(ppa).filter(|&ppa| ppa != Ppa::NONE),
+                };
+                let there =
+                    there.filter(|_| job == NONE || self.parity.stripes.member_of(job, unit).is_some());
+                law!(
+                    there.is_none_or(
+                        |ppa| layout.lane_at(ppa) == home || self.faults.is_lost(&self.shape.layout, ppa)
+                    ),
+                    "unit {unit} of stripe {stripe} is at {there:?} and not in lane {home}"
+                );
+            }
+        }
+        for job in self.parity.stripes.jobs.in_use() {
+            let left = self.parity.stripes.jobs[job].left;
+            if left != NONE {
+                held[left as usize] += 1;
+            }
+        }
+        if self.shape.fixed.moves_stripes {
+            law!(
+                held == self.parity.places.held(),
+                "groups have {held:?} stripes and count {:?}",
+                self.parity.places.held()
+            );
+            let fits = held.iter().zip(self.parity.places.most()).all(|(held, most)| held <= most);
+            law!(fits, "groups have {held:?} stripes of {:?}", self.parity.places.most());
+            let mut groups = vec![0; held.len()];
+            for (lane, &n) in (0..).zip(self.parity.programs.lanes()) {
+                groups[stripes.group_of_lane(lane) as usize] += n;
+            }
+            law!(groups == self.parity.programs.groups(), "groups count other programs than their lanes");
+        }
+        Ok(())
+    }
+
     /// Check that every valid physical unit is owned by exactly one logical unit: the one that maps
     /// to it, or whose buffer slot keeps it as the old copy.
     pub(super) fn audit_map(&self) -> Result<(), String> {
@@ -27,7 +82,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             claims += 1;
             Ok(())
         };
-        let buffer = &self.state.write.buffer;
+        let buffer = &self.write.buffer;
         let mut mapped = vec![false; buffer.slots() as usize];
         for lpn in Lpn(0).run(self.map.forward.len() as u32) {
             let stripes = self.shape.stripes.as_ref().filter(|x| x.is_parity(lpn));
@@ -35,7 +90,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 Place::Unmapped => {}
                 Place::Flash(ppa) => claim(lpn, ppa, "at")?,
                 Place::Buffer(InBuffer::Stripe(entry)) => {
-                    let e = self.state.parity.stripes.dirty.entry(entry);
+                    let e = self.parity.stripes.dirty.entry(entry);
                     let stripe = stripes.map(|x| x.stripe_of(lpn));
                     law!(
                         Some(e.stripe) == stripe,
@@ -57,8 +112,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
             }
         }
-        for job in self.state.parity.stripes.jobs.in_use() {
-            for m in &self.state.parity.stripes.members[self.state.parity.stripes.members_of(job)] {
+        for job in self.parity.stripes.jobs.in_use() {
+            for m in &self.parity.stripes.members[self.parity.stripes.members_of(job)] {
                 if m.old_ppa != Ppa::NONE {
                     claim(m.unit, m.old_ppa, "on its way, formerly at")?;
                 }
@@ -79,64 +134,21 @@ impl<O: Observer, M: Medium> Device<O, M> {
         law!(!mapped.contains(&true), "a slot is mapped and spare");
         Ok(())
     }
+}
 
+impl<O: Observer, M: Medium> Device<O, M> {
     /// Check that a stripe with data on flash has its parity there and, with a medium with data,
     /// that data and parity cancel out byte by byte. This holds at any time between two events; old
     /// copies count for units in flight.
     pub fn audit_parity(&self) -> Result<(), String> {
         let Some(stripes) = &self.shape.stripes else { return Ok(()) };
         for stripe in (0..stripes.count).filter(|stripe| !self.state.faults.broken.contains(stripe)) {
-            let ppas: Vec<Ppa> = stripes.members(stripe).filter_map(|u| self.flash_copy(u)).collect();
-            let has_parity = self.flash_copy(stripes.parity(stripe)).is_some();
+            let ppas: Vec<Ppa> =
+                stripes.members(stripe).filter_map(|u| self.copies().flash_copy(u)).collect();
+            let has_parity = self.copies().flash_copy(stripes.parity(stripe)).is_some();
             law!(ppas.is_empty() || has_parity, "stripe {stripe} has data on flash and no parity");
             let units: Vec<(Ppa, u8)> = ppas.iter().map(|&ppa| (ppa, 1)).collect();
-            law!(self.medium.cancels(&units), "the parity of stripe {stripe} is not that of {ppas:?}");
-        }
-        Ok(())
-    }
-
-    /// Check that units of a stripe on flash are on the lanes of the stripe's place. While the
-    /// stripe is being flushed, its old copies may be elsewhere. Check that groups count their
-    /// stripes, and have no more than their limit.
-    pub(super) fn audit_stripe_places(&self) -> Result<(), String> {
-        let Some(stripes) = &self.shape.stripes else { return Ok(()) };
-        let (s, layout) = (&self.state, &self.shape.layout);
-        let mut held = vec![0; stripes.groups as usize];
-        for stripe in 0..stripes.count {
-            held[s.parity.places.group_of(stripes, stripe) as usize] += 1;
-            let job = self.job_of(stripe);
-            for unit in stripes.members(stripe) {
-                let home = self.target_lane(unit);
-                let there = match self.member_of(job, unit).map(|i| s.parity.stripes.members[i].ppa) {
-                    None => self.copy_beside(job, unit),
-                    Some(ppa) => Some(ppa).filter(|&ppa| ppa != Ppa::NONE),
-                };
-                let there = there.filter(|_| job == NONE || self.member_of(job, unit).is_some());
-                law!(
-                    there.is_none_or(|ppa| layout.lane_at(ppa) == home || self.is_lost(ppa)),
-                    "unit {unit} of stripe {stripe} is at {there:?} and not in lane {home}"
-                );
-            }
-        }
-        for job in s.parity.stripes.jobs.in_use() {
-            let left = s.parity.stripes.jobs[job].left;
-            if left != NONE {
-                held[left as usize] += 1;
-            }
-        }
-        if self.fixed.moves_stripes {
-            law!(
-                held == s.parity.places.held(),
-                "groups have {held:?} stripes and count {:?}",
-                s.parity.places.held()
-            );
-            let fits = held.iter().zip(s.parity.places.most()).all(|(held, most)| held <= most);
-            law!(fits, "groups have {held:?} stripes of {:?}", s.parity.places.most());
-            let mut groups = vec![0; held.len()];
-            for (lane, &n) in (0..).zip(s.parity.programs.lanes()) {
-                groups[stripes.group_of_lane(lane) as usize] += n;
-            }
-            law!(groups == s.parity.programs.groups(), "groups count other programs than their lanes");
+            law!(self.data.medium.cancels(&units), "the parity of stripe {stripe} is not that of {ppas:?}");
         }
         Ok(())
     }
@@ -170,7 +182,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 // If reads can fail, they keep their extents from being erased until their data are decoded or given
                 // up.
                 OpKind::Read => {
-                    let keeps = !op.second || self.fixed.may_fail;
+                    let keeps = !op.second || self.shape.fixed.may_fail;
                     law!(
                         kept.remove(&id.number()) == keeps.then_some(op.cmd.extent),
                         "{op:?} keeps no extent"
@@ -180,7 +192,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
         }
         law!(kept.is_empty(), "extents are kept by reads that are not under way: {kept:?}");
-        for row in self.held_rows() {
+        for row in self.state.gc.held_rows(&self.state.write) {
             pending_rows[layout.extent_of(row).0 as usize] += 1;
         }
         let stripes = &self.state.parity.stripes;
@@ -190,7 +202,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 pending_rows[layout.extent_of(member.ppa).0 as usize] += 1;
             }
         }
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             // A reconstruction keeps the extent of the unit that it computes from being erased.
             let rebuilds = &self.state.parity.rebuilds;
             let of = |rid: u32| (rid, layout.extent_of(rebuilds[rid].ppa).0);
@@ -228,7 +240,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 *planes |= o.planes;
             }
         }
-        for held in self.held_rows() {
+        for held in self.state.gc.held_rows(&self.state.write) {
             let (row, _) = layout.row_of(held);
             law!(under_way.insert(row, u32::MAX).is_none(), "row {row} is held, and is programmed");
             law!(written[row as usize], "row {row} is held without having been taken");

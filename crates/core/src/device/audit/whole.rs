@@ -2,6 +2,7 @@
 
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
+use crate::device::copies::Copies;
 use crate::device::drive::Device;
 use crate::device::gc::collect::{Collection, Stage};
 use crate::ftl::map::{InBuffer, Place};
@@ -9,33 +10,10 @@ use crate::medium::Medium;
 use crate::observer::Observer;
 use tailcut_units::SimTime;
 
-impl<O: Observer, M: Medium> Device<O, M> {
-    /// The present place of a logical unit's data. A unit that is being moved counts at its old place.
-    pub fn whereabouts(&self, lpn: Lpn) -> Place {
-        match self.map.lookup(lpn) {
-            place @ Place::Buffer(InBuffer::Slot(slot)) if self.state.write.buffer.slot(slot).moving => {
-                match self.copy_below(lpn, slot) {
-                    Ppa::NONE => place,
-                    old_ppa => Place::Flash(old_ppa),
-                }
-            }
-            place => place,
-        }
-    }
-
-    /// Whether a logical unit is being rewritten and its only copy is in the controller, because the copy on flash
-    /// could not be read when a collection needed its place.
-    pub fn is_in_controller_alone(&self, lpn: Lpn) -> bool {
-        let slot = match self.map.lookup(lpn) {
-            Place::Buffer(held) => self.state.write.buffer.slot(held.slot()),
-            _ => return false,
-        };
-        slot.moving && self.fixed.may_fail
-    }
-
+impl Copies<'_> {
     /// The copies on flash of a logical unit and of the other members of its stripe, each with whether
     /// its extent is being collected.
-    pub fn copies(&self, lpn: Lpn) -> Vec<(Ppa, bool)> {
+    pub fn of_stripe(&self, lpn: Lpn) -> Vec<(Ppa, bool)> {
         let copies: Vec<Ppa> = match &self.shape.stripes {
             Some(x) => x.members(x.stripe_of(lpn)).filter_map(|unit| self.flash_copy(unit)).collect(),
             None => match self.map.lookup(lpn) {
@@ -47,7 +25,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let is_collected = |ppa: Ppa| {
             let (extent, _) = self.shape.layout.extent_of(ppa);
             let (lane, _) = self.shape.layout.lane_of(extent);
-            self.state.gc.collections[lane as usize].target() == Some(extent)
+            self.gc.collections[lane as usize].target() == Some(extent)
         };
         copies.into_iter().map(|ppa| (ppa, ppa != Ppa::NONE && is_collected(ppa))).collect()
     }
@@ -56,7 +34,32 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub fn is_gathered(&self, lpn: Lpn) -> bool {
         let Some(stripes) = &self.shape.stripes else { return false };
         let job = self.job_of(stripes.stripe_of(lpn));
-        job != NONE && self.state.parity.stripes.jobs[job].reads == 0
+        job != NONE && self.parity.stripes.jobs[job].reads == 0
+    }
+
+    /// Whether a logical unit is being rewritten and its only copy is in the controller, because the copy on flash
+    /// could not be read when a collection needed its place.
+    pub fn is_in_controller_alone(&self, lpn: Lpn) -> bool {
+        let slot = match self.map.lookup(lpn) {
+            Place::Buffer(held) => self.write.buffer.slot(held.slot()),
+            _ => return false,
+        };
+        slot.moving && self.shape.fixed.may_fail
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// The present place of a logical unit's data. A unit that is being moved counts at its old place.
+    pub fn whereabouts(&self, lpn: Lpn) -> Place {
+        match self.map.lookup(lpn) {
+            place @ Place::Buffer(InBuffer::Slot(slot)) if self.state.write.buffer.slot(slot).moving => {
+                match self.copies().copy_below(lpn, slot) {
+                    Ppa::NONE => place,
+                    old_ppa => Place::Flash(old_ppa),
+                }
+            }
+            place => place,
+        }
     }
 
     /// Whether nothing is under way: no command, no operation, no timer.
@@ -68,18 +71,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// and where.
     pub fn audit(&self) -> Result<(), String> {
         self.flash.audit()?;
-        self.audit_ops()?;
-        self.audit_map()?;
+        self.state.faults.audit_ops(&self.shape.layout, &self.flash)?;
+        self.copies().audit_map()?;
         self.audit_extents()?;
         self.audit_blocks()?;
         self.audit_rows()?;
-        self.audit_buffer()?;
-        self.audit_write_units()?;
-        self.audit_stripe_places()?;
-        self.audit_rewriting()?;
+        self.state.write.audit_buffer(&self.shape, &self.state.faults, &self.state.parity)?;
+        self.state.write.audit_write_units(&self.flash, &self.state.faults, &self.state.gc)?;
+        self.copies().audit_stripe_places()?;
+        self.copies().audit_rewriting()?;
         self.audit_collections()?;
         self.audit_last_loops()?;
-        self.audit_gates()?;
+        self.state.gc.audit_gates(&self.shape, &self.flash)?;
         self.audit_commands()?;
         self.audit_counters()?;
         if self.is_quiescent() { self.audit_rest() } else { Ok(()) }
@@ -139,7 +142,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let is_counted = |plane: &u32| {
                 let part = layout.part_of_plane(*plane).1;
                 let same = own[*plane as usize][index as usize] && !blocks.is_bad(blocks.id(*plane, index));
-                same && !self.is_gap(extent, lane, part)
+                same && !self.state.faults.is_gap(&self.shape.layout, &self.state.extents, extent, lane, part)
             };
             let of_block =
                 |plane| u64::from(blocks.cycles_at(blocks.place(plane, index)) - blocks.past().cycles);
@@ -153,7 +156,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let erasing = collection.stage == Stage::Erasing && collection.victim == extent || last_loop;
             // An erase may have been under way when the lane died.
             law!(
-                least == most || erasing && least + 1 == most || self.is_dead(lane),
+                least == most || erasing && least + 1 == most || self.state.faults.is_dead(lane),
                 "blocks of extent {extent} have {least} to {most} P/E cycles"
             );
             // A last loop that has not ended will add a cycle.
@@ -175,15 +178,22 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn audit_rest(&self) -> Result<(), String> {
         let s = &self.state;
         // A read-only drive may hold data that can no longer reach flash.
-        let waits = if self.is_read_only() { s.write.stalled.waiting + s.faults.again.waiting } else { 0 };
+        let waits = if self.state.faults.is_read_only() {
+            s.write.stalled.waiting + s.faults.again.waiting
+        } else {
+            0
+        };
         law!(
             s.write.units.used() == waits as usize,
             "{} write units in an idle drive, {waits} wait",
             s.write.units.used()
         );
         let in_flight = s.write.buffer.held() - s.write.buffer.dirty();
-        law!(in_flight == 0 || self.is_read_only(), "{in_flight} slots in flight in an idle drive");
-        if !self.is_read_only() {
+        law!(
+            in_flight == 0 || self.state.faults.is_read_only(),
+            "{in_flight} slots in flight in an idle drive"
+        );
+        if !self.state.faults.is_read_only() {
             s.extents.audit_rest()?;
         }
         let active = s.gc.collections.iter().position(|c| c.is_active());

@@ -3,11 +3,16 @@
 
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
+use crate::containers::few_timers::FewTimers;
+use crate::device::copies::Copies;
 use crate::device::drive::Device;
+use crate::device::host::commands::Host;
 use crate::device::parity::rebuild::Rebuild;
+use crate::device::parity::stripes::Member;
+use crate::device::shape::Shape;
 use crate::device::work::Work;
 use crate::device::write::state::Source;
-use crate::device::write::stripe::Member;
+use crate::flash::Flash;
 use crate::flash::{FlashCommand, OpId};
 use crate::ftl::extents::Writer;
 use crate::ftl::map::Place;
@@ -26,6 +31,110 @@ enum Found {
     Slot(u32),
     /// It is at an address that cannot be read, but a collection has read it and has not programmed it yet.
     Moving(Ppa),
+}
+
+impl Copies<'_> {
+    /// Whether a collection has read the unit at this address and not yet programmed its new copy.
+    #[cold]
+    pub(in crate::device) fn is_moving(&self, ppa: Ppa) -> bool {
+        let lane = self.shape.layout.lane_at(ppa);
+        let w = self.write;
+        let upr = self.shape.layout.units_per_row;
+        let programs = |&write_unit: &u32| {
+            let g = &w.units[write_unit];
+            let first = (write_unit * upr) as usize;
+            let members = &w.members[first..first + g.count as usize];
+            (g.writer, g.lane) == (Writer::Collection, lane)
+                && members.iter().any(|&(_, from)| from == Source::Flash(ppa))
+        };
+        self.gc.collections[lane as usize].staged.iter().any(|&(_, from)| from == ppa)
+            || w.units.in_use().iter().any(programs)
+    }
+
+    /// Whether the unit at this address cannot be read there, but a collection has read it before.
+    #[inline]
+    pub(in crate::device) fn is_lost_but_moving(&self, ppa: Ppa) -> bool {
+        self.faults.is_lost(&self.shape.layout, ppa) && self.is_moving(ppa)
+    }
+
+    /// Whether the slot of a unit holds these granules.
+    fn holds(&self, unit: Lpn, slot: u32, asked: u64) -> bool {
+        if asked & !self.write.buffer.slot(slot).mask == 0 {
+            return true;
+        }
+        let Some(stripes) = &self.shape.stripes else { return false };
+        let filled = |member: &Member| member.slot == slot && !member.done && !member.short;
+        let member = self.parity.stripes.member_of(self.job_of(stripes.stripe_of(unit)), unit);
+        member.is_some_and(|at| filled(&self.parity.stripes.members[at]))
+    }
+
+    /// Find the present source of the granules `asked` of a unit that a host read had looked up at address `at`.
+    /// `unread`: the read at `at` has failed.
+    fn find(&self, at: Ppa, asked: u64, unread: bool) -> Found {
+        let unit = self.map.owner(at);
+        if self.faults.lost.of(unit) & asked != 0 {
+            return Found::Nowhere;
+        }
+        let now = match self.map.lookup(unit) {
+            Place::Unmapped => Ppa::NONE,
+            Place::Flash(now) => now,
+            Place::Buffer(held) if self.holds(unit, held.slot(), asked) => return Found::Slot(held.slot()),
+            Place::Buffer(held) => self.copy_below(unit, held.slot()),
+        };
+        let readable = |now| {
+            if now == at {
+                !unread && !self.faults.is_dead_at(&self.shape.layout, at)
+            } else {
+                !self.faults.is_lost(&self.shape.layout, now)
+            }
+        };
+        match now {
+            Ppa::NONE => Found::Nowhere,
+            now if readable(now) => Found::Flash(now),
+            now if self.is_moving(now) => Found::Moving(now),
+            now if now != at && self.can_compute(now) => Found::Computed(now),
+            _ => Found::Nowhere,
+        }
+    }
+}
+
+impl Host {
+    /// Complete a host read whose data are all lost, without reading anything.
+    #[cold]
+    pub(in crate::device) fn return_nothing<O: Observer>(
+        &mut self,
+        shape: &Shape,
+        flash: &mut Flash<O>,
+        timers: &mut FewTimers,
+        now: u64,
+        id: u32,
+    ) {
+        self.observe(flash, now, id, RequestStep::Unreadable(NONE));
+        let there = self.send_up(shape, now, id, 0, true);
+        self.complete_read(shape, timers, id, there);
+    }
+
+    /// End a part of a read with `bytes` bytes for the host. `spent` is the time charged so far.
+    fn part_arrived(
+        &mut self,
+        shape: &Shape,
+        timers: &mut FewTimers,
+        now: u64,
+        id: u32,
+        bytes: u64,
+        spent: &Ledger,
+    ) {
+        let r = &mut self.requests[id];
+        r.remaining -= 1;
+        let last = r.remaining == 0;
+        if last {
+            r.host.ledger.merge(spent);
+        }
+        let there = self.send_up(shape, now, id, bytes, last);
+        if last {
+            self.complete_read(shape, timers, id, there);
+        }
+    }
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
@@ -47,7 +156,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.free_op(op);
             self.submit_instead(rid, &mut ops, &spent);
         } else if !self.reads_elsewhere(op, id) {
-            self.observe_request(id, RequestStep::Unreadable(op.number()));
+            self.state.host.observe(
+                &mut self.flash,
+                self.state.now,
+                id,
+                RequestStep::Unreadable(op.number()),
+            );
             self.state.host.requests[id].host.status = Status::MediaError;
             // Nothing is sent to the host.
             self.flash.order_mut(op).bytes = 0;
@@ -64,13 +178,22 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let spent = o.ledger.retried();
         let mut parts = Vec::new();
         for at in row.run(self.shape.layout.units_per_row) {
-            let (from, to) = self.bytes_asked(id, self.map.owner(at));
+            let unit = self.map.owner(at);
+            let (from, to) = self.state.host.bytes_asked(&self.shape.layout, id, unit);
             if from == to {
                 continue;
             }
-            let (needed, _) = self.read_cost(self.shape.layout.place(row).plane, at - row, from, to);
+            let (needed, _) = self.shape.read_cost(self.shape.layout.place(row).plane, at - row, from, to);
             if needed & !planes == 0 {
-                parts.push((at, (to - from) as u32, self.find(id, at, needed & unread != 0)));
+                parts.push((
+                    at,
+                    (to - from) as u32,
+                    self.copies().find(
+                        at,
+                        self.state.write.buffer.mask(from, to, false),
+                        needed & unread != 0,
+                    ),
+                ));
             }
         }
         // The sum may differ, because a stale unit beside the requested ones may look like one of them.
@@ -87,7 +210,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             };
             let number = read.map_or(NONE, OpId::number);
             let step = RequestStep::ReadsElsewhere { instead: op.number(), read: number, bytes };
-            self.observe_request(id, step);
+            self.state.host.observe(&mut self.flash, self.state.now, id, step);
             match read {
                 Some(read) => reads.push((read, found)),
                 None => self.part_in_memory(id, at, found, &spent),
@@ -108,114 +231,35 @@ impl<O: Observer, M: Medium> Device<O, M> {
         true
     }
 
-    /// Find the present source of a unit that a host read had looked up at address `at`. `unread`: the read at `at` has
-    /// failed.
-    fn find(&self, id: u32, at: Ppa, unread: bool) -> Found {
-        let unit = self.map.owner(at);
-        let asked = self.granules_asked(id, unit);
-        if self.state.faults.lost.of(unit) & asked != 0 {
-            return Found::Nowhere;
-        }
-        let now = match self.map.lookup(unit) {
-            Place::Unmapped => Ppa::NONE,
-            Place::Flash(now) => now,
-            Place::Buffer(held) if self.holds(unit, held.slot(), asked) => return Found::Slot(held.slot()),
-            Place::Buffer(held) => self.copy_below(unit, held.slot()),
-        };
-        let readable = |now| if now == at { !unread && !self.is_dead_at(at) } else { !self.is_lost(now) };
-        match now {
-            Ppa::NONE => Found::Nowhere,
-            now if readable(now) => Found::Flash(now),
-            now if self.is_moving(now) => Found::Moving(now),
-            now if now != at && self.can_compute(now) => Found::Computed(now),
-            _ => Found::Nowhere,
-        }
-    }
-
-    /// Whether the slot of a unit holds these granules.
-    fn holds(&self, unit: Lpn, slot: u32, asked: u64) -> bool {
-        if asked & !self.state.write.buffer.slot(slot).mask == 0 {
-            return true;
-        }
-        let Some(stripes) = &self.shape.stripes else { return false };
-        let filled = |member: &Member| member.slot == slot && !member.done && !member.short;
-        let member = self.member_of(self.job_of(stripes.stripe_of(unit)), unit);
-        member.is_some_and(|at| filled(&self.state.parity.stripes.members[at]))
-    }
-
-    /// Whether a collection has read the unit at this address and not yet programmed its new copy.
-    #[cold]
-    pub(in crate::device) fn is_moving(&self, ppa: Ppa) -> bool {
-        let lane = self.shape.layout.lane_at(ppa);
-        let w = &self.state.write;
-        let upr = self.shape.layout.units_per_row;
-        let programs = |&write_unit: &u32| {
-            let g = &w.units[write_unit];
-            let first = (write_unit * upr) as usize;
-            let members = &w.members[first..first + g.count as usize];
-            (g.writer, g.lane) == (Writer::Collection, lane)
-                && members.iter().any(|&(_, from)| from == Source::Flash(ppa))
-        };
-        self.state.gc.collections[lane as usize].staged.iter().any(|&(_, from)| from == ppa)
-            || w.units.in_use().iter().any(programs)
-    }
-
-    /// Whether the unit at this address cannot be read there, but a collection has read it before.
-    #[inline]
-    pub(in crate::device) fn is_lost_but_moving(&self, ppa: Ppa) -> bool {
-        self.is_lost(ppa) && self.is_moving(ppa)
-    }
-
-    /// The granules of a unit that a host command asks for.
-    fn granules_asked(&self, id: u32, unit: Lpn) -> u64 {
-        let (from, to) = self.bytes_asked(id, unit);
-        self.state.write.buffer.mask(from, to, false)
-    }
-
-    /// The bytes of a unit that a host command asks for.
-    fn bytes_asked(&self, id: u32, unit: Lpn) -> (u64, u64) {
-        let (command, bytes) = (self.state.host.requests[id].host.command, self.shape.layout.unit_bytes);
-        let base = u64::from(unit.0) * bytes;
-        let end = command.offset + u64::from(command.bytes);
-        (command.offset.saturating_sub(base).min(bytes), end.saturating_sub(base).min(bytes))
-    }
-
     /// Send a part of a read that is in memory to the host. `spent` is the time charged so far; `at` is the address of
     /// the look-up.
     fn part_in_memory(&mut self, id: u32, at: Ppa, found: Found, spent: &Ledger) {
         match found {
-            Found::Slot(slot) => self.data_in_slot(id, at, slot),
-            Found::Moving(now) => self.data_moving(id, at, now),
+            Found::Slot(slot) => self.data.in_slot(&self.state.host, id, at, slot),
+            Found::Moving(now) => self.data.moving(&self.state.host, &self.map, id, at, now),
             _ => unreachable!("memory has the part"),
         }
-        let (from, to) = self.bytes_asked(id, self.map.owner(at));
-        self.part_arrived(id, to - from, spent);
-    }
-
-    /// End a part of a read with `bytes` bytes for the host. `spent` is the time charged so far.
-    fn part_arrived(&mut self, id: u32, bytes: u64, spent: &Ledger) {
-        let r = &mut self.state.host.requests[id];
-        r.remaining -= 1;
-        let last = r.remaining == 0;
-        if last {
-            r.host.ledger.merge(spent);
-        }
-        let there = self.send_up(id, bytes, last);
-        if last {
-            self.complete_read(id, there);
-        }
+        let (from, to) = self.state.host.bytes_asked(&self.shape.layout, id, self.map.owner(at));
+        self.state.host.part_arrived(
+            &self.shape,
+            &mut self.state.timers,
+            self.state.now,
+            id,
+            to - from,
+            spent,
+        );
     }
 
     /// Reserve a read at address `to` of a unit that a host command had looked up at `at`.
     fn read_again(&mut self, id: u32, at: Ppa, to: Ppa) -> OpId {
         let serial = self.state.host.requests[id].host.index;
-        let (from, end) = self.bytes_asked(id, self.map.owner(at));
+        let (from, end) = self.state.host.bytes_asked(&self.shape.layout, id, self.map.owner(at));
         let (_, slot) = self.shape.layout.row_start(to);
-        let (planes, codewords) = self.read_cost(self.shape.layout.place(to).plane, slot, from, end);
-        let read = self.read_of(Occupant::UserRead, Work::Request(id), to);
+        let (planes, codewords) = self.shape.read_cost(self.shape.layout.place(to).plane, slot, from, end);
+        let read = self.shape.read_of(Occupant::UserRead, Work::Request(id), to);
         let bytes = (end - from) as u32;
         self.state.counters.flash_reads += 1;
-        self.data_elsewhere(id, at, to);
+        self.data.elsewhere(&self.state.host, &self.map, id, at, to);
         self.order_read(FlashCommand { planes, codewords, bytes, tag: id, serial, ..read })
     }
 
@@ -226,30 +270,50 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let spent = ledger.retried();
         let unit = self.map.owner(ppa);
         // The unit may have been lost since the read began, and its slot has nothing in its place.
-        let lost = self.state.faults.lost.of(unit) & self.granules_asked(id, unit) != 0;
-        let found = match self.is_lost(ppa) {
+        let asked = self.state.host.granules_asked(&self.shape.layout, &self.state.write.buffer, id, unit);
+        let lost = self.state.faults.lost.of(unit) & asked != 0;
+        let found = match self.state.faults.is_lost(&self.shape.layout, ppa) {
             _ if lost => Found::Nowhere,
-            true => self.find(id, ppa, true),
+            true => self.copies().find(ppa, asked, true),
             false => Found::Flash(ppa),
         };
         match found {
             Found::Flash(to) => {
                 let op = self.read_again(id, ppa, to);
-                self.observe_request(id, RequestStep::RebuildFails { rebuild: rid, instead: op.number() });
+                self.state.host.observe(
+                    &mut self.flash,
+                    self.state.now,
+                    id,
+                    RequestStep::RebuildFails { rebuild: rid, instead: op.number() },
+                );
                 self.submit_op(op);
                 self.flash.add_to_ledger(op, &spent);
             }
             found @ (Found::Slot(_) | Found::Moving(_)) => {
-                self.observe_request(id, RequestStep::Rebuilt(rid));
+                self.state.host.observe(&mut self.flash, self.state.now, id, RequestStep::Rebuilt(rid));
                 self.part_in_memory(id, ppa, found, &ledger);
             }
             Found::Computed(to) => return self.compute_again(rid, to, &spent),
             // A flush has changed the members of the stripe meanwhile.
-            Found::Nowhere if !lost && self.can_compute(ppa) => return self.compute_again(rid, ppa, &spent),
+            Found::Nowhere if !lost && self.copies().can_compute(ppa) => {
+                return self.compute_again(rid, ppa, &spent);
+            }
             Found::Nowhere => {
-                self.observe_request(id, RequestStep::RebuildFails { rebuild: rid, instead: NONE });
+                self.state.host.observe(
+                    &mut self.flash,
+                    self.state.now,
+                    id,
+                    RequestStep::RebuildFails { rebuild: rid, instead: NONE },
+                );
                 self.state.host.requests[id].host.status = Status::MediaError;
-                self.part_arrived(id, 0, &spent);
+                self.state.host.part_arrived(
+                    &self.shape,
+                    &mut self.state.timers,
+                    self.state.now,
+                    id,
+                    0,
+                    &spent,
+                );
             }
         }
         self.release_target(rid);
@@ -260,7 +324,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn compute_again(&mut self, rid: u32, to: Ppa, spent: &Ledger) {
         let Rebuild { request: id, ppa, .. } = self.state.parity.rebuilds[rid];
         let op = self.read_again(id, ppa, to);
-        self.observe_request(id, RequestStep::RebuildFails { rebuild: rid, instead: op.number() });
+        self.state.host.observe(
+            &mut self.flash,
+            self.state.now,
+            id,
+            RequestStep::RebuildFails { rebuild: rid, instead: op.number() },
+        );
         self.release_target(rid);
         self.state.parity.rebuilds.give(rid);
         self.compute_instead(id, op, spent);
@@ -279,18 +348,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Allow the extent of a unit to be erased: its reconstruction has ended.
     #[inline]
     pub(in crate::device) fn release_target(&mut self, rid: u32) {
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             let extent = self.state.parity.targets.ends(rid);
             self.state.gc.reader_leaves(&self.shape.layout, extent);
             self.erase_if_drained(extent);
         }
-    }
-
-    /// Complete a host read whose data are all lost, without reading anything.
-    #[cold]
-    pub(in crate::device) fn return_nothing(&mut self, id: u32) {
-        self.observe_request(id, RequestStep::Unreadable(NONE));
-        let there = self.send_up(id, 0, true);
-        self.complete_read(id, there);
     }
 }

@@ -1,12 +1,61 @@
 //! The read-only mode of a drive with too few good blocks: it refuses changes, and reads continue to work.
 
 use crate::containers::NONE;
+use crate::containers::few_timers::FewTimers;
 use crate::device::drive::{Deferred, Device};
+use crate::device::faults::state::FaultState;
+use crate::device::host::commands::Host;
+use crate::device::shape::Shape;
 use crate::figures::ReadOnly;
+use crate::flash::Flash;
 use crate::medium::Medium;
 use crate::observer::{Change, Observer};
 use std::collections::BTreeSet;
 use tailcut_units::{Cause, HostOp, ReadOnlyReason, SimTime, Status};
+
+impl FaultState {
+    #[inline]
+    pub(in crate::device) fn is_read_only(&self) -> bool {
+        self.read_only.is_some()
+    }
+
+    /// Make the drive read-only: refuse writes, TRIMs and FLUSHes from now on.
+    pub(in crate::device) fn become_read_only<O: Observer>(
+        &mut self,
+        flash: &mut Flash<O>,
+        deferred: &mut Vec<Deferred>,
+        now: u64,
+        reason: ReadOnlyReason,
+    ) {
+        if self.read_only.is_none() {
+            self.read_only = Some(ReadOnly { since: SimTime(now), reason });
+            deferred.push(Deferred::RefuseChanges);
+            flash.observer_mut().changes(SimTime(now), Change::ReadOnly);
+        }
+    }
+}
+
+impl Host {
+    /// End a waiting command with an error.
+    fn refuse<O: Observer>(
+        &mut self,
+        shape: &Shape,
+        flash: &mut Flash<O>,
+        timers: &mut FewTimers,
+        now: u64,
+        id: u32,
+    ) {
+        let r = &mut self.requests[id];
+        r.host.status = Status::ReadOnly;
+        if r.host.command.op == HostOp::Flush {
+            let waited = now - r.room_since;
+            r.host.ledger.charge(Cause::BUFFER_FLUSH, waited);
+        } else {
+            self.charge_flush_ahead(flash, now, id);
+        }
+        self.complete_message(shape, flash, timers, now, id);
+    }
+}
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Since when the drive is read-only, and why; `None` if it is not.
@@ -17,21 +66,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// When the drive became read-only; `None` if it is not.
     pub fn read_only_since(&self) -> Option<SimTime> {
         self.read_only().map(|r| r.since)
-    }
-
-    #[inline]
-    pub(in crate::device) fn is_read_only(&self) -> bool {
-        self.state.faults.read_only.is_some()
-    }
-
-    /// Make the drive read-only: refuse writes, TRIMs and FLUSHes from now on.
-    pub(in crate::device) fn become_read_only(&mut self, reason: ReadOnlyReason) {
-        let s = &mut self.state;
-        if s.faults.read_only.is_none() {
-            s.faults.read_only = Some(ReadOnly { since: SimTime(s.now), reason });
-            s.deferred.push(Deferred::RefuseChanges);
-            self.flash.observer_mut().changes(SimTime(s.now), Change::ReadOnly);
-        }
     }
 
     /// End the commands that wait for data to reach flash. Data that the buffer holds stay there if
@@ -46,22 +80,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let waiter = std::mem::replace(&mut s.write.buffer.slot_mut(slot).waiter, NONE);
             refused.extend(Some(waiter).filter(|&id| id != NONE));
         }
-        self.note_oldest_write();
+        self.state.write.note_oldest_write(&mut self.flash, &self.state.host);
         for id in refused {
-            self.refuse(id);
+            self.state.host.refuse(&self.shape, &mut self.flash, &mut self.state.timers, self.state.now, id);
         }
-    }
-
-    /// End a waiting command with an error.
-    fn refuse(&mut self, id: u32) {
-        let r = &mut self.state.host.requests[id];
-        r.host.status = Status::ReadOnly;
-        if r.host.command.op == HostOp::Flush {
-            let waited = self.state.now - r.room_since;
-            r.host.ledger.charge(Cause::BUFFER_FLUSH, waited);
-        } else {
-            self.charge_flush_ahead(id);
-        }
-        self.complete_message(id);
     }
 }

@@ -4,7 +4,12 @@ use super::collect::Stage;
 use super::erase::Program;
 use crate::address::BusyUnit;
 use crate::device::drive::Device;
+use crate::device::gc::state::Gc;
+use crate::device::parity::state::Parity;
+use crate::device::shape::Shape;
 use crate::device::work::Work;
+use crate::device::write::state::Writes;
+use crate::flash::Flash;
 use crate::ftl::extents::Writer;
 use crate::medium::Medium;
 use crate::nand::ErasePart;
@@ -12,36 +17,57 @@ use crate::nand::OpKind;
 use crate::observer::Observer;
 use crate::policy::gc_scope::Scope;
 
+impl Shape {
+    /// Whether the collection of a lane closes this unit to host operations.
+    pub(in crate::device) fn scope_closes(&self, lane: u32, unit: BusyUnit) -> bool {
+        let own = self.units_of_lane(lane);
+        match self.fixed.gc_scope {
+            Scope::Operation => false,
+            Scope::Unit { .. } => own.contains(&unit),
+            Scope::Controller => true,
+            Scope::Channel => {
+                let channels = self.channel_of(own.start)..=self.channel_of(BusyUnit(own.end.0 - 1));
+                channels.contains(&self.channel_of(unit))
+            }
+        }
+    }
+}
+
+impl Gc {
+    /// By lane, the reads, programs and erases that a collection has under way. Deferred last loops are not counted.
+    fn operations<O: Observer>(&self, flash: &Flash<O>, write: &Writes, parity: &Parity) -> [Vec<u32>; 3] {
+        let [mut reads, mut programs, mut erases] = [(); 3].map(|()| vec![0; self.collections.len()]);
+        for id in flash.ops_in_use() {
+            let cmd = &flash.op(id).cmd;
+            if let Work::Collection(lane) = Work::from(cmd.owner) {
+                match (cmd.kind, cmd.part) {
+                    (OpKind::Erase, ErasePart::Last) => {}
+                    (OpKind::Erase, _) => erases[lane as usize] += 1,
+                    _ => reads[lane as usize] += 1,
+                }
+            }
+        }
+        for id in parity.mends.in_use() {
+            reads[parity.mends[id].lane as usize] += 1;
+        }
+        for (_, program) in self.last_loops.held() {
+            if let Program::Copyback { lane, .. } = program {
+                reads[lane as usize] += 1;
+            }
+        }
+        for unit in write.units.in_use().into_iter().map(|id| &write.units[id]) {
+            programs[unit.lane as usize] += u32::from(unit.writer == Writer::Collection);
+        }
+        [reads, programs, erases]
+    }
+}
+
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Check that each collection counts its operations correctly, and waits only for operations that exist.
     pub(in crate::device) fn audit_collections(&self) -> Result<(), String> {
         let s = &self.state;
         let collections = &s.gc.collections;
-        let lanes = collections.len();
-        let (mut reads, mut erases, mut programs) = (vec![0; lanes], vec![0; lanes], vec![0; lanes]);
-        for id in self.flash.ops_in_use() {
-            let cmd = &self.flash.op(id).cmd;
-            if let Work::Collection(lane) = Work::from(cmd.owner) {
-                if cmd.part == ErasePart::Last {
-                    continue;
-                }
-                let erase = cmd.kind == OpKind::Erase;
-                *(if erase { &mut erases } else { &mut reads }).get_mut(lane as usize).expect("a lane") += 1;
-            }
-        }
-        for id in s.parity.mends.in_use() {
-            reads[s.parity.mends[id].lane as usize] += 1;
-        }
-        for (_, program) in s.gc.last_loops.held() {
-            if let Program::Copyback { lane, .. } = program {
-                reads[lane as usize] += 1;
-            }
-        }
-        for g in s.write.units.in_use() {
-            if s.write.units[g].writer == Writer::Collection {
-                programs[s.write.units[g].lane as usize] += 1;
-            }
-        }
+        let [reads, programs, erases] = s.gc.operations(&self.flash, &s.write, &s.parity);
         for (lane, c) in collections.iter().enumerate() {
             let counts = (reads[lane], programs[lane], erases[lane]);
             law!(
@@ -63,9 +89,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
                         c.cursor,
                         self.shape.layout.units_per_extent
                     );
-                    let view = self.space(lane as u32);
+                    let view = self.state.gc.space(
+                        &self.shape,
+                        &self.flash,
+                        &self.state.extents,
+                        self.state.now,
+                        lane as u32,
+                    );
                     law!(
-                        busy || self.scope_is_taken(lane as u32) || !s.policies.gc_schedule.proceed(&view),
+                        busy || self.state.gc.scope_is_taken(&self.shape, lane as u32)
+                            || !s.policies.gc_schedule.proceed(&view),
                         "collection of lane {lane} waits for host operations that are not there"
                     );
                 }
@@ -108,20 +141,5 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (held, (_, counted)) = (s.held().count(), self.last_loops());
         law!(held == counted, "{held} programs wait for last loops, and {counted} are counted");
         Ok(())
-    }
-
-    /// Whether the collection of a lane closes this unit to host operations.
-    pub(in crate::device) fn scope_closes(&self, lane: u32, unit: BusyUnit) -> bool {
-        let own = self.shape.units_of_lane(lane);
-        match self.fixed.gc_scope {
-            Scope::Operation => false,
-            Scope::Unit { .. } => own.contains(&unit),
-            Scope::Controller => true,
-            Scope::Channel => {
-                let channels =
-                    self.shape.channel_of(own.start)..=self.shape.channel_of(BusyUnit(own.end.0 - 1));
-                channels.contains(&self.shape.channel_of(unit))
-            }
-        }
     }
 }

@@ -4,6 +4,11 @@ use crate::address::{BusyUnit, Extent, Lane, Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
 use crate::device::gc::gain::Gain;
+use crate::device::gc::state::Gc;
+use crate::device::shape::Shape;
+use crate::figures::Counters;
+use crate::flash::Flash;
+use crate::ftl::extents::Extents;
 use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::policy::gc_schedule::TOKEN;
@@ -78,7 +83,7 @@ pub(in crate::device) struct Collection {
     pub closes: bool,
     /// Whether the collection closes its scope to host programs, even while it yields.
     pub closes_programs: bool,
-    /// The state of which the busy units of its lane were last notified ([`Device::notice_of`]).
+    /// The state of which the busy units of its lane were last notified ([`Gc::notice_of`]).
     notified: [bool; 2],
 }
 
@@ -156,60 +161,122 @@ impl Collection {
     }
 }
 
-impl<O: Observer, M: Medium> Device<O, M> {
+impl Gc {
     /// Count the start or the end of a lane's collection.
-    pub(in crate::device) fn count_collection(&mut self, lane: u32, begins: bool) {
-        let s = &mut self.state;
-        s.gc.under_way = if begins { s.gc.under_way + 1 } else { s.gc.under_way - 1 };
-        if let Some(stripes) = &self.shape.stripes {
+    pub(in crate::device) fn count_collection(
+        &mut self,
+        shape: &Shape,
+        counters: &mut Counters,
+        now: u64,
+        lane: u32,
+        begins: bool,
+    ) {
+        debug_assert!(
+            self.collections[lane as usize].is_active(),
+            "a collection of lane {lane} that is not under way is counted"
+        );
+        self.under_way = if begins { self.under_way + 1 } else { self.under_way - 1 };
+        if let Some(stripes) = &shape.stripes {
             let group = stripes.group_of_lane(lane);
-            s.gc.groups.count(group, begins, s.now);
-            let collecting = s.gc.groups.collecting(group);
-            s.counters.rotation_broken += u64::from(begins && self.fixed.rotates && collecting > 1);
-            s.counters.most_in_group = s.counters.most_in_group.max(u64::from(collecting));
-        }
-    }
-
-    pub(in crate::device) fn set_waiting(&mut self, lane: u32, waiting: bool) {
-        let s = &mut self.state;
-        let c = &mut s.gc.collections[lane as usize];
-        if c.waiting != waiting {
-            c.waiting = waiting;
-            if waiting {
-                s.gc.waiting += 1;
-                s.gc.waits += 1;
-                c.wait = s.gc.waits;
-            } else {
-                s.gc.waiting -= 1;
-            }
-            self.tell_units(lane);
+            self.groups.count(group, begins, now);
+            let collecting = self.groups.collecting(group);
+            counters.rotation_broken += u64::from(begins && shape.fixed.rotates && collecting > 1);
+            counters.most_in_group = counters.most_in_group.max(u64::from(collecting));
         }
     }
 
     /// The state of a lane's collection that matters to the schedule of its busy units: whether it is under way without
     /// waiting, and whether it is still moving data. (If last loops of erases are deferred, the second is false:
     /// programs of a collection may wait for an erase, so no erase may wait for them.)
-    pub(in crate::device) fn notice_of(&self, lane: u32) -> [bool; 2] {
-        let c = &self.state.gc.collections[lane as usize];
-        let collects = c.is_active() && !c.waiting && !self.fixed.collects_instantly;
-        [collects, collects && c.stage == Stage::Copying && !self.fixed.defers_last_loop]
+    pub(in crate::device) fn notice_of(&self, shape: &Shape, lane: u32) -> [bool; 2] {
+        let c = &self.collections[lane as usize];
+        let collects = c.is_active() && !c.waiting && !shape.fixed.collects_instantly;
+        [collects, collects && c.stage == Stage::Copying && !shape.fixed.defers_last_loop]
     }
 
-    /// Notify the busy units of a lane if the state of its collection has changed ([`Device::notice_of`]).
-    pub(super) fn tell_units(&mut self, lane: u32) {
-        let now = self.notice_of(lane);
-        let before = std::mem::replace(&mut self.state.gc.collections[lane as usize].notified, now);
+    /// Notify the busy units of a lane if the state of its collection has changed ([`Gc::notice_of`]).
+    pub(super) fn tell_units<O: Observer>(&mut self, shape: &Shape, flash: &mut Flash<O>, lane: u32) {
+        let now = self.notice_of(shape, lane);
+        let before = std::mem::replace(&mut self.collections[lane as usize].notified, now);
         if before != now {
-            for unit in BusyUnit::each(self.shape.units_of_lane(lane)) {
-                self.flash.collection_changes(unit, before, now);
+            for unit in BusyUnit::each(shape.units_of_lane(lane)) {
+                flash.collection_changes(unit, before, now);
             }
         }
     }
 
+    pub(in crate::device) fn set_waiting<O: Observer>(
+        &mut self,
+        shape: &Shape,
+        flash: &mut Flash<O>,
+        lane: u32,
+        waiting: bool,
+    ) {
+        let c = &mut self.collections[lane as usize];
+        if c.waiting != waiting {
+            debug_assert!(
+                !waiting || matches!(c.stage, Stage::Idle | Stage::Copying),
+                "the collection of lane {lane} waits in stage {:?}",
+                c.stage
+            );
+            c.waiting = waiting;
+            if waiting {
+                self.waiting += 1;
+                self.waits += 1;
+                c.wait = self.waits;
+            } else {
+                self.waiting -= 1;
+            }
+            self.tell_units(shape, flash, lane);
+        }
+    }
+
+    /// Count units that the collection of a lane has programmed, by the reason for the collection.
+    #[inline]
+    pub(in crate::device) fn count_moved(
+        &mut self,
+        shape: &Shape,
+        counters: &mut Counters,
+        lane: u32,
+        units: u32,
+    ) {
+        let counted = match self.collections[lane as usize].aim {
+            Aim::Space => &mut counters.programs_gc,
+            Aim::Wear => &mut counters.programs_wear,
+            Aim::Refresh => &mut counters.programs_refresh,
+            Aim::Fold => &mut counters.programs_fold,
+        };
+        *counted += u64::from(units);
+        if shape.fixed.most_tokens > 0 {
+            let c = &mut self.collections[lane as usize];
+            c.earn_tokens(units, shape.layout.units_per_row, shape.fixed.most_tokens);
+        }
+    }
+}
+
+impl Shape {
+    /// Apply an erase without duration to each block of an extent.
+    pub(in crate::device) fn count_erases_of<O: Observer>(
+        &self,
+        flash: &mut Flash<O>,
+        extents: &Extents,
+        extent: u32,
+    ) {
+        let (lane, index) = self.layout.lane_of(extent);
+        for plane in self.layout.planes_of(lane) {
+            let (_, part) = self.layout.part_of_plane(plane);
+            if !extents.is_hole(&self.layout, extent, part) {
+                flash.erase_at_once(plane, index);
+            }
+        }
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
     /// Start a collection in this lane if the schedule asks for one and nothing prevents it.
     pub(in crate::device) fn check_collection(&mut self, lane: u32) {
         let view = self.note_space(lane);
-        if self.has_given_up(lane) {
+        if self.state.faults.has_given_up(lane) {
             return;
         }
         let c = &self.state.gc.collections[lane as usize];
@@ -227,20 +294,20 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             let quiet = super::space::quiet(view);
             let later = self.state.policies.gc_schedule.start(&quiet);
-            return self.set_waiting(lane, later);
+            return self.state.gc.set_waiting(&self.shape, &mut self.flash, lane, later);
         }
-        if self.fixed.may_fail && !due && self.gains_nothing(lane) {
+        if self.shape.fixed.may_fail && !due && self.gains_nothing(lane) {
             return;
         }
-        if self.scope_is_taken(lane) {
-            return self.set_waiting(lane, true);
+        if self.state.gc.scope_is_taken(&self.shape, lane) {
+            return self.state.gc.set_waiting(&self.shape, &mut self.flash, lane, true);
         }
-        if self.fixed.collects_instantly {
+        if self.shape.fixed.collects_instantly {
             return self.state.collect_soon(Lane(lane));
         }
         if let Some(victim) = self.pick_victim(lane) {
             self.begin_collection(lane, victim);
-            self.close_scope(lane, true);
+            self.state.gc.close_scope(&self.shape, &mut self.flash, &mut self.state.deferred, lane, true);
             self.pump_collection(lane);
         } else if self.shape.folds.is_some() {
             self.fold(Lane(lane));
@@ -251,7 +318,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn pick_victim(&mut self, lane: u32) -> Option<u32> {
         let victim = self.best_victim(lane);
         if victim.is_none() {
-            self.set_waiting(lane, true);
+            self.state.gc.set_waiting(&self.shape, &mut self.flash, lane, true);
             self.state.gc.lacks_victim = true;
         }
         victim
@@ -260,10 +327,22 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// An extent of a lane that must be emptied regardless of its stale units: a block has failed, or its blocks have
     /// too few erases, or its data are too old.
     pub(super) fn due_extent(&self, lane: u32) -> Option<u32> {
-        let failing = if self.fixed.may_fail { self.failing_in(lane) } else { None };
-        let levels = failing.is_none() && self.fixed.erase_gap.is_some();
-        let due = if levels { self.coldest_in(lane) } else { failing };
-        if due.is_none() && self.fixed.refreshes { self.old_in(lane) } else { due }
+        let failing = if self.shape.fixed.may_fail {
+            self.state.faults.failing_in(&self.shape, &self.state.extents, lane)
+        } else {
+            None
+        };
+        let levels = failing.is_none() && self.shape.fixed.erase_gap.is_some();
+        let due = if levels {
+            self.state.gc.coldest_in(&self.shape, &self.state.extents, &self.state.counters, lane)
+        } else {
+            failing
+        };
+        if due.is_none() && self.shape.fixed.refreshes {
+            self.state.refresh.old_in(&self.shape, &self.state.extents, lane)
+        } else {
+            due
+        }
     }
 
     /// The victim for a collection of this lane: an extent that must be emptied, or the choice of the victim policy.
@@ -274,7 +353,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &self.state;
         let (mut valid, closed) = s.extents.lane_slices(&self.shape.layout, lane);
         let mut holes = s.extents.hole_slice(&self.shape.layout, lane);
-        let partial = self.not_won_in_partial(lane);
+        let partial = self.copies().not_won_in_partial(lane);
         if let Some((not_won, gaps)) = &partial {
             (valid, holes) = (not_won, gaps);
         }
@@ -290,23 +369,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.policies.gc_victim.pick(&view).map(|index| lane * self.shape.layout.stride + index)
     }
 
-    /// Count units that the collection of a lane has programmed, by the reason for the collection.
-    #[inline]
-    pub(in crate::device) fn count_moved(&mut self, lane: u32, units: u32) {
-        let s = &mut self.state;
-        let counted = match s.gc.collections[lane as usize].aim {
-            Aim::Space => &mut s.counters.programs_gc,
-            Aim::Wear => &mut s.counters.programs_wear,
-            Aim::Refresh => &mut s.counters.programs_refresh,
-            Aim::Fold => &mut s.counters.programs_fold,
-        };
-        *counted += u64::from(units);
-        if self.fixed.most_tokens > 0 {
-            let c = &mut s.gc.collections[lane as usize];
-            c.earn_tokens(units, self.shape.layout.units_per_row, self.fixed.most_tokens);
-        }
-    }
-
     /// Take a token from the collection of a lane, because a host program of the lane has ended.
     #[cold]
     pub(in crate::device) fn pay_token(&mut self, lane: u32) {
@@ -317,18 +379,25 @@ impl<O: Observer, M: Medium> Device<O, M> {
         c.tokens -= TOKEN;
         let all_begun = c.cursor == self.shape.layout.units_per_extent;
         if !all_begun {
-            let view = self.space(lane);
-            self.update_program_gate(lane, &view);
+            let view =
+                self.state.gc.space(&self.shape, &self.flash, &self.state.extents, self.state.now, lane);
+            self.state.gc.update_program_gate(
+                &self.shape,
+                &mut self.flash,
+                &self.state.policies.gc_schedule,
+                lane,
+                &view,
+            );
         }
     }
 
     /// Begin a collection, without starting an operation.
     pub(in crate::device) fn begin_collection(&mut self, lane: u32, victim: u32) {
-        self.set_waiting(lane, false);
-        let ends = self.state.now + self.collection_ns(victim);
-        let refreshes = self.fixed.refreshes && self.leaves_refresh(lane, victim);
+        self.state.gc.set_waiting(&self.shape, &mut self.flash, lane, false);
+        let ends = self.state.now + self.shape.collection_ns(self.state.extents.valid(victim));
+        let refreshes = self.shape.fixed.refreshes && self.state.leaves_refresh(lane, victim);
         let dead = !self.state.faults.dead_parts.is_empty();
-        let (dead, dropped) = if dead { self.dead_units_of(victim) } else { (0, 0) };
+        let (dead, dropped) = if dead { self.copies().dead_units_of(victim) } else { (0, 0) };
         let units = self.shape.layout.units_per_extent;
         self.map.fetch_owners(Ppa(victim * units), units);
         let folds = self.shape.layout.is_slc(Extent(victim));
@@ -341,6 +410,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let valid = s.extents.valid(victim);
         let c = &mut s.gc.collections[lane as usize];
         debug_assert!(c.staged.is_empty() && c.reads == 0 && c.programs == 0);
+        debug_assert_eq!(c.stage, Stage::Idle, "lane {lane} collects extent {} already", c.victim);
+        debug_assert_eq!(
+            self.shape.layout.lane_of(victim).0,
+            lane,
+            "lane {lane} collects extent {victim} of another lane"
+        );
         c.stage = Stage::Copying;
         c.victim = victim;
         c.aim = Aim::Space;
@@ -359,10 +434,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         c.wins =
             (self.shape.layout.units_per_extent + dropped).saturating_sub(s.extents.not_won(victim) + dead);
         c.valid = valid;
-        c.tokens = i64::from(self.fixed.most_tokens) * TOKEN;
+        c.tokens = i64::from(self.shape.fixed.most_tokens) * TOKEN;
         c.gain.begins();
-        self.count_collection(lane, true);
-        self.tell_units(lane);
+        self.state.gc.count_collection(&self.shape, &mut self.state.counters, self.state.now, lane, true);
+        self.state.gc.tell_units(&self.shape, &mut self.flash, lane);
     }
 
     /// Start moves until as many are under way as allowed. If all units have been read, program the rest; then erase.
@@ -370,7 +445,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if self.state.gc.collections[lane as usize].stage != Stage::Copying {
             return;
         }
-        if self.has_given_up(lane) {
+        if self.state.faults.has_given_up(lane) {
             return self.stop_collecting(lane);
         }
         let end = self.shape.layout.units_per_extent;
@@ -379,21 +454,30 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if c.cursor == end || c.reads + c.programs >= self.shape.gc_in_flight {
                 break;
             }
-            let view = self.space(lane);
-            self.update_program_gate(lane, &view);
+            let view =
+                self.state.gc.space(&self.shape, &self.flash, &self.state.extents, self.state.now, lane);
+            self.state.gc.update_program_gate(
+                &self.shape,
+                &mut self.flash,
+                &self.state.policies.gc_schedule,
+                lane,
+                &view,
+            );
             if !self.state.policies.gc_schedule.proceed(&view) {
                 return self.yield_scope(lane);
             }
-            if !self.state.gc.collections[lane as usize].closes && self.scope_is_taken(lane) {
-                return self.set_waiting(lane, true);
+            if !self.state.gc.collections[lane as usize].closes
+                && self.state.gc.scope_is_taken(&self.shape, lane)
+            {
+                return self.state.gc.set_waiting(&self.shape, &mut self.flash, lane, true);
             }
-            self.close_scope(lane, true);
+            self.state.gc.close_scope(&self.shape, &mut self.flash, &mut self.state.deferred, lane, true);
             self.next_move(lane);
-            if self.fixed.may_fail && self.has_given_up(lane) {
+            if self.shape.fixed.may_fail && self.state.faults.has_given_up(lane) {
                 return self.stop_collecting(lane);
             }
         }
-        self.set_waiting(lane, false);
+        self.state.gc.set_waiting(&self.shape, &mut self.flash, lane, false);
         let c = &self.state.gc.collections[lane as usize];
         if c.cursor == end && c.reads == 0 {
             if !c.staged.is_empty() {
@@ -407,7 +491,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Stop the collection of a lane whose plane has died. It starts no further move, and ends when its operations
     /// under way have ended. A collection that has already moved all units still erases its victim.
     pub(in crate::device) fn stop_collecting(&mut self, lane: u32) {
-        self.set_waiting(lane, false);
+        self.state.gc.set_waiting(&self.shape, &mut self.flash, lane, false);
         self.note_space(lane);
         let c = &mut self.state.gc.collections[lane as usize];
         c.staged.clear();
@@ -415,26 +499,30 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return;
         }
         let victim = c.victim;
-        self.set_closes_programs(lane, false);
-        self.close_scope(lane, false);
-        self.count_collection(lane, false);
+        debug_assert_eq!(
+            c.erases, 0,
+            "lane {lane} stops to move data out of extent {victim}, which is being erased"
+        );
+        self.state.gc.set_closes_programs(&self.shape, &mut self.flash, lane, false);
+        self.state.gc.close_scope(&self.shape, &mut self.flash, &mut self.state.deferred, lane, false);
+        self.state.gc.count_collection(&self.shape, &mut self.state.counters, self.state.now, lane, false);
         self.state.gc.collections[lane as usize].stage = Stage::Idle;
         self.state.extents.abandon_collection(victim);
-        self.tell_units(lane);
+        self.state.gc.tell_units(&self.shape, &mut self.flash, lane);
         if self.state.gc.waiting > 0 {
             self.wake_waiting();
         }
     }
 
     fn all_moved(&mut self, lane: u32) {
-        if self.fixed.most_tokens > 0 {
+        if self.shape.fixed.most_tokens > 0 {
             // No further move will earn tokens, so programs need not be held back.
-            self.set_closes_programs(lane, false);
+            self.state.gc.set_closes_programs(&self.shape, &mut self.flash, lane, false);
         }
         if self.state.must_drain(Lane(lane)) {
             // The closed scope may hold back the very host reads of the victim for which the collection waits.
-            self.close_scope(lane, false);
-            self.tell_units(lane);
+            self.state.gc.close_scope(&self.shape, &mut self.flash, &mut self.state.deferred, lane, false);
+            self.state.gc.tell_units(&self.shape, &mut self.flash, lane);
         } else {
             self.erase_victim(lane);
         }
@@ -442,71 +530,40 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Make an erased extent available for writes.
     pub(in crate::device) fn extent_erased(&mut self, extent: u32) {
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             self.state.faults.full.remove(&self.shape.layout.lane_of(extent).0);
-            self.readable_again(extent);
+            self.state.faults.readable_again(&self.shape.layout, extent);
         }
         self.state.extents.erased(&self.shape.layout, extent);
-        self.data_erased(extent);
-    }
-
-    /// Apply an erase without duration to each block of an extent.
-    pub(in crate::device) fn count_erases_of(&mut self, extent: u32) {
-        let (lane, index) = self.shape.layout.lane_of(extent);
-        for plane in self.shape.layout.planes_of(lane) {
-            let (_, part) = self.shape.layout.part_of_plane(plane);
-            if !self.state.extents.is_hole(&self.shape.layout, extent, part) {
-                self.flash.erase_at_once(plane, index);
-            }
-        }
+        self.data.erased(extent);
     }
 
     /// End a collection: the victim has been erased and is free again. (With deferred last loops, its last loop is
     /// still missing.)
     pub(in crate::device) fn victim_erased(&mut self, lane: u32) {
-        self.set_closes_programs(lane, false);
-        self.close_scope(lane, false);
-        self.count_collection(lane, false);
+        self.state.gc.set_closes_programs(&self.shape, &mut self.flash, lane, false);
+        self.state.gc.close_scope(&self.shape, &mut self.flash, &mut self.state.deferred, lane, false);
+        self.state.gc.count_collection(&self.shape, &mut self.state.counters, self.state.now, lane, false);
         let s = &mut self.state;
         let c = &mut s.gc.collections[lane as usize];
         c.stage = Stage::Idle;
         let took = s.now - c.begun;
         let (victim, aim) = (c.victim, c.aim);
+        debug_assert!(
+            c.erases == 0 && c.reads + c.programs == 0 && c.staged.is_empty(),
+            "the collection of lane {lane} ends: {}",
+            c.describe()
+        );
+        debug_assert_eq!(s.extents.valid(victim), 0, "extent {victim} is erased, and has valid units");
         match self.shape.folds {
             Some(rule) if aim == Aim::Fold => {
                 s.folded(rule, Lane(lane));
-                if self.fixed.may_fail {
-                    self.readable_again(victim);
+                if self.shape.fixed.may_fail {
+                    self.state.faults.readable_again(&self.shape.layout, victim);
                 }
-                self.data_erased(victim);
+                self.data.erased(victim);
             }
-            _ => {
-                s.gc.pace.collected(took, c.wins);
-                s.counters.collecting_ns += took;
-                s.counters.longest_collection_ns = s.counters.longest_collection_ns.max(took);
-                s.counters.collections += 1;
-                s.counters.erases += 1;
-                self.scrub_no_more(victim);
-                if self.fixed.may_fail || self.shape.holes.is_some() {
-                    let layout = &self.shape.layout;
-                    let first = layout.first_die(lane);
-                    let spared = |die| u64::from(self.planes_not_erased(victim, die).count_ones());
-                    let spared: u64 = (first..first + layout.luns).map(spared).sum();
-                    self.state.counters.blocks_spared += spared;
-                }
-                if self.fixed.may_fail && !self.replace_bad_blocks(victim) {
-                    self.retire_extent(victim);
-                } else {
-                    if self.fixed.may_fail {
-                        self.note_gain(lane, victim, aim == Aim::Space);
-                    }
-                    self.extent_erased(victim);
-                    self.defer_last_loop(victim);
-                }
-                if let Some(gap) = self.fixed.erase_gap {
-                    self.note_coldest(lane, gap);
-                }
-            }
+            _ => self.free_victim(lane, took),
         }
         self.note_space(lane);
         self.resume_stalled(lane);
@@ -518,6 +575,36 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.wake_waiting();
         }
         // Notify only now, because another collection may have begun.
-        self.tell_units(lane);
+        self.state.gc.tell_units(&self.shape, &mut self.flash, lane);
+    }
+
+    /// Count a collection that took `took` ns, and make its erased victim available for writes.
+    fn free_victim(&mut self, lane: u32, took: u64) {
+        let s = &mut self.state;
+        let Collection { victim, aim, wins, .. } = s.gc.collections[lane as usize];
+        s.gc.pace.collected(took, wins);
+        s.counters.collecting_ns += took;
+        s.counters.longest_collection_ns = s.counters.longest_collection_ns.max(took);
+        s.counters.collections += 1;
+        s.counters.erases += 1;
+        s.scrub.forget(&self.shape.layout, victim);
+        let (layout, blocks) = (&self.shape.layout, self.flash.blocks());
+        if self.shape.fixed.may_fail || self.shape.holes.is_some() {
+            s.counters.blocks_spared += s.faults.blocks_not_erased(layout, &s.extents, blocks, victim);
+        }
+        if self.shape.fixed.may_fail && !self.replace_bad_blocks(victim) {
+            self.retire_extent(victim);
+        } else {
+            let s = &mut self.state;
+            if self.shape.fixed.may_fail {
+                s.gc.note_gain(&self.shape.layout, &s.extents, &s.parity, lane, victim, aim == Aim::Space);
+            }
+            self.extent_erased(victim);
+            self.state.gc.defer_last_loop(&self.shape, victim);
+        }
+        if let Some(gap) = self.shape.fixed.erase_gap {
+            let s = &mut self.state;
+            s.gc.note_coldest(&self.shape.layout, &s.extents, self.flash.blocks(), lane, gap);
+        }
     }
 }

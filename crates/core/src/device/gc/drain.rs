@@ -33,6 +33,10 @@ impl Gc {
     #[inline]
     pub(in crate::device) fn reader_leaves(&mut self, layout: &Layout, extent: Extent) {
         if let Some(lane) = self.lane_draining(layout, extent) {
+            debug_assert!(
+                self.collections[lane as usize].readers > 0,
+                "a read leaves extent {extent}, for which lane {lane} waits without readers"
+            );
             self.collections[lane as usize].readers -= 1;
         }
     }
@@ -87,7 +91,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let Some(lane) = self.state.gc.lane_draining(&self.shape.layout, extent) else { return };
         if self.state.gc.collections[lane as usize].readers == 0 {
             self.state.gc.draining -= 1;
-            if self.fixed.collects_instantly { self.erase_instantly(lane) } else { self.erase_victim(lane) }
+            if self.shape.fixed.collects_instantly {
+                self.erase_instantly(lane)
+            } else {
+                self.erase_victim(lane)
+            }
         }
     }
 }

@@ -17,11 +17,15 @@ use crate::containers::list::{Link, List};
 use crate::containers::slab::Slab;
 use crate::device::drive::{Deferred, Device};
 use crate::device::gc::collect::Stage;
+use crate::device::gc::state::Gc;
 use crate::device::limits::Limits;
 use crate::device::shape::Shape;
 use crate::device::work::Work;
+use crate::device::write::state::Writes;
+use crate::flash::Flash;
 use crate::flash::{FlashCommand, Held, OpId, SLOTS};
 use crate::ftl::config::ExtentKind;
+use crate::ftl::extents::Extents;
 use crate::ftl::extents::Writer;
 use crate::medium::Medium;
 use crate::nand::config::BusyKind;
@@ -118,19 +122,72 @@ impl LastLoops {
     }
 }
 
+impl Gc {
+    /// Note that a collection has executed all loops of an extent's erase except for the last.
+    pub(super) fn defer_last_loop(&mut self, shape: &Shape, extent: u32) {
+        if shape.fixed.defers_last_loop {
+            debug_assert!(
+                !self.last_loops.lacks(extent),
+                "the last loop of extent {extent} is deferred before the one before has ended"
+            );
+            self.last_loops.lacking[extent as usize].deferred = true;
+        }
+    }
+
+    /// Whether a program to this row must wait for the last loop of its extent's erase.
+    #[inline]
+    pub(in crate::device) fn lacks_last_loop(&self, shape: &Shape, row: Ppa) -> bool {
+        shape.fixed.defers_last_loop && self.last_loops.lacks(shape.layout.extent_of(row).0)
+    }
+
+    /// The rows whose programs wait for last loops.
+    pub(in crate::device) fn held_rows(&self, write: &Writes) -> impl Iterator<Item = Ppa> {
+        self.last_loops.held().map(|(_, program)| match program {
+            Program::Unit { write_unit, .. } => write.units[write_unit].ppa,
+            Program::Copyback { target, .. } => target,
+        })
+    }
+
+    /// Execute all deferred last loops without simulated time, before the drive is aged.
+    pub(in crate::device) fn finish_last_loops<O: Observer>(
+        &mut self,
+        shape: &Shape,
+        flash: &mut Flash<O>,
+        extents: &Extents,
+    ) {
+        for extent in self.last_loops.deferred().collect::<Vec<_>>() {
+            shape.count_erases_of(flash, extents, extent);
+            self.last_loops.lacking[extent as usize].deferred = false;
+        }
+    }
+}
+
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Erase the victim of a lane, except for a deferred last loop.
     pub(super) fn erase_victim(&mut self, lane: u32) {
-        self.close_to_erase(lane);
+        self.state.gc.close_to_erase(&self.shape, &mut self.flash, &mut self.state.deferred, lane);
         let c = &mut self.state.gc.collections[lane as usize];
         let victim = c.victim;
+        debug_assert!(
+            c.reads + c.programs + c.erases == 0 && c.staged.is_empty(),
+            "lane {lane} erases its victim while data are moved: {}",
+            c.describe()
+        );
         c.stage = Stage::Erasing;
         let folds = c.folds();
         if !folds {
-            self.choose_voltage(victim);
+            self.shape.choose_voltage(
+                &mut self.flash,
+                &self.state.extents,
+                &self.state.write.load(&self.shape, &self.state.host),
+                victim,
+            );
         }
-        let part =
-            if self.fixed.defers_last_loop && !folds { ErasePart::AllButLast } else { ErasePart::Whole };
+        let part = if self.shape.fixed.defers_last_loop && !folds {
+            ErasePart::AllButLast
+        } else {
+            ErasePart::Whole
+        };
         let erases = self.order_erases(lane, victim, part);
         self.state.gc.collections[lane as usize].erases = erases;
         if erases == 0 {
@@ -139,7 +196,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         // Notify only now, so that the erases of several collections of a die that have moved their last unit in this
         // event can join.
-        self.tell_units(lane);
+        self.state.gc.tell_units(&self.shape, &mut self.flash, lane);
     }
 
     /// Issue the operations for a part of the erase of an extent. Returns their number. None of them ends in this
@@ -156,8 +213,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (mut erases, page) = (0, layout.page_number_of(Extent(extent), 0));
         for number in 0..luns * parts {
             let (die, mut mask) = (first + number / parts, mask << (number % parts * width));
-            if self.fixed.may_fail || self.shape.holes.is_some() {
-                mask &= !self.planes_not_erased(extent, die);
+            if self.shape.fixed.may_fail || self.shape.holes.is_some() {
+                mask &= !self.state.faults.planes_not_erased(
+                    &self.shape.layout,
+                    &self.state.extents,
+                    self.flash.blocks(),
+                    extent,
+                    die,
+                );
             }
             if mask == 0 {
                 continue;
@@ -188,30 +251,23 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Handle the end of an erase of a part of an extent.
     #[inline(never)]
     pub(in crate::device) fn erased(&mut self, op: OpId, lane: u32) {
-        self.state.counters.erase_failures += u64::from(self.fixed.may_fail && self.flash.has_failed(op));
+        self.state.counters.erase_failures +=
+            u64::from(self.shape.fixed.may_fail && self.flash.has_failed(op));
         let FlashCommand { part, extent, .. } = self.flash.op(op).cmd;
         self.free_op(op);
         if part == ErasePart::Last {
             return self.last_loop_ended(extent);
         }
         let c = &mut self.state.gc.collections[lane as usize];
+        debug_assert_eq!(
+            (c.stage, c.victim),
+            (Stage::Erasing, extent),
+            "an erase of extent {extent} ends, and lane {lane} does something else"
+        );
         c.erases -= 1;
         if c.erases == 0 {
             self.victim_erased(lane);
         }
-    }
-
-    /// Note that a collection has executed all loops of an extent's erase except for the last.
-    pub(super) fn defer_last_loop(&mut self, extent: u32) {
-        if self.fixed.defers_last_loop {
-            self.state.gc.last_loops.lacking[extent as usize].deferred = true;
-        }
-    }
-
-    /// Whether a program to this row must wait for the last loop of its extent's erase.
-    #[inline]
-    pub(in crate::device) fn lacks_last_loop(&self, row: Ppa) -> bool {
-        self.fixed.defers_last_loop && self.state.gc.last_loops.lacks(self.shape.layout.extent_of(row).0)
     }
 
     /// Hold a program, which has its row, until the last loop of its extent's erase has ended. The first such program
@@ -230,6 +286,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let of = &mut s.lacking[extent as usize];
         of.held.push_back(&mut s.links, id);
         let first = std::mem::take(&mut of.deferred);
+        debug_assert!(
+            first || of.erases > 0,
+            "a program waits for the last loop of extent {extent}, which is neither deferred nor under way"
+        );
         if let Program::Unit { write_unit, .. } = program {
             let g = &self.state.write.units[write_unit];
             if g.writer == Writer::Host {
@@ -282,21 +342,5 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub fn last_loops(&self) -> (impl Iterator<Item = u32> + '_, usize) {
         let s = &self.state.gc.last_loops;
         (s.deferred(), s.programs.used())
-    }
-
-    /// Execute all deferred last loops without simulated time, before the drive is aged.
-    pub(in crate::device) fn finish_last_loops(&mut self) {
-        for extent in self.state.gc.last_loops.deferred().collect::<Vec<_>>() {
-            self.count_erases_of(extent);
-            self.state.gc.last_loops.lacking[extent as usize].deferred = false;
-        }
-    }
-
-    /// The rows whose programs wait for last loops.
-    pub(in crate::device) fn held_rows(&self) -> impl Iterator<Item = Ppa> + '_ {
-        self.state.gc.last_loops.held().map(|(_, program)| match program {
-            Program::Unit { write_unit, .. } => self.state.write.units[write_unit].ppa,
-            Program::Copyback { target, .. } => target,
-        })
     }
 }

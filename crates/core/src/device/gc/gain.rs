@@ -2,8 +2,13 @@
 //! victim gives back. A victim of a collection for space has stale units, so this happens only if copybacks or programs
 //! fail, because a move that fails takes more than one row. Without a limit such a lane would collect for ever.
 
+use crate::device::copies::Copies;
 use crate::device::drive::Device;
+use crate::device::gc::state::Gc;
+use crate::device::parity::state::Parity;
+use crate::ftl::extents::Extents;
 use crate::ftl::extents::Writer;
+use crate::ftl::layout::Layout;
 use crate::medium::Medium;
 use crate::observer::Observer;
 use serde::{Deserialize, Serialize};
@@ -65,59 +70,77 @@ impl Gain {
     }
 }
 
-impl<O: Observer, M: Medium> Device<O, M> {
-    /// Note the net gain of the collection that ends with the erase of this victim.
-    #[inline(never)]
-    pub(super) fn note_gain(&mut self, lane: u32, victim: u32, for_space: bool) {
-        let layout = &self.shape.layout;
-        let units = layout.units_per_extent - self.state.extents.units_in_holes(victim);
-        let mut gain = self.state.gc.collections[lane as usize].gain;
-        gain.ends((units / layout.units_per_row).into(), for_space, || self.contents_of(lane));
-        self.state.gc.collections[lane as usize].gain = gain;
-    }
-
-    /// Whether the collections of a lane free no space. This is so after as many consecutive collections without gain
-    /// as the lane has extents, if its contents are still the same. The lane then waits until a host program ends in
-    /// it. If none is under way and host data have no room, the lane is full.
-    pub(super) fn gains_nothing(&mut self, lane: u32) -> bool {
-        let gain = self.state.gc.collections[lane as usize].gain;
-        if gain.unproductive < self.shape.layout.usable[lane as usize]
-            || gain.contents != self.contents_of(lane)
-        {
-            return false;
-        }
-        let writes = self.state.write.lane_load[lane as usize].programs() > 0;
-        self.set_waiting(lane, writes);
-        if !writes && !self.has_room_for_host(lane) {
-            self.lane_is_full(lane);
-        }
-        true
-    }
-
+impl Copies<'_> {
     /// Whether host data find a free row in this lane or in another lane of its pool.
     fn has_room_for_host(&self, lane: u32) -> bool {
-        let s = &self.state;
-        if !s.faults.life.is_empty() && s.parity.stripes.waiting > 0 {
+        if !self.faults.life.is_empty() && self.parity.stripes.waiting > 0 {
             // Several members of a stripe may need rows of one lane.
             return false;
         }
         let pool = self.shape.lanes_of_pool(self.shape.pool_of(lane));
         pool.map(|lane| lane as u32).any(|lane| {
             let layout = &self.shape.layout;
-            !self.has_given_up(lane) && s.extents.has_row(layout, lane, Writer::Host, self.shape.reserve)
+            !self.faults.has_given_up(lane)
+                && self.extents.has_row(layout, lane, Writer::Host, self.shape.reserve)
         })
     }
+}
 
-    fn contents_of(&self, lane: u32) -> LaneContents {
-        let (s, layout) = (&self.state, &self.shape.layout);
-        let extents = lane * layout.stride..(lane + 1) * layout.stride;
-        let taken = s.gc.collections[lane as usize].gain.taken;
+impl Gc {
+    fn contents_of(&self, layout: &Layout, extents: &Extents, parity: &Parity, lane: u32) -> LaneContents {
+        let own = lane * layout.stride..(lane + 1) * layout.stride;
+        let taken = self.collections[lane as usize].gain.taken;
         LaneContents {
             // Rows are counted at the end of their program, so the difference may wrap around while a collection is
             // under way.
-            rows: s.parity.programs.lanes()[lane as usize].wrapping_sub(taken),
-            valid: extents.map(|extent| u64::from(s.extents.valid(extent))).sum(),
+            rows: parity.programs.lanes()[lane as usize].wrapping_sub(taken),
+            valid: own.map(|extent| u64::from(extents.valid(extent))).sum(),
         }
+    }
+
+    /// Note the net gain of the collection that ends with the erase of this victim.
+    #[inline(never)]
+    pub(super) fn note_gain(
+        &mut self,
+        layout: &Layout,
+        extents: &Extents,
+        parity: &Parity,
+        lane: u32,
+        victim: u32,
+        for_space: bool,
+    ) {
+        let units = layout.units_per_extent - extents.units_in_holes(victim);
+        let mut gain = self.collections[lane as usize].gain;
+        gain.ends((units / layout.units_per_row).into(), for_space, || {
+            self.contents_of(layout, extents, parity, lane)
+        });
+        self.collections[lane as usize].gain = gain;
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Whether the collections of a lane free no space. This is so after as many consecutive collections without gain
+    /// as the lane has extents, if its contents are still the same. The lane then waits until a host program ends in
+    /// it. If none is under way and host data have no room, the lane is full.
+    pub(super) fn gains_nothing(&mut self, lane: u32) -> bool {
+        let gain = self.state.gc.collections[lane as usize].gain;
+        if gain.unproductive < self.shape.layout.usable[lane as usize]
+            || gain.contents
+                != self.state.gc.contents_of(
+                    &self.shape.layout,
+                    &self.state.extents,
+                    &self.state.parity,
+                    lane,
+                )
+        {
+            return false;
+        }
+        let writes = self.state.write.lane_load[lane as usize].programs() > 0;
+        self.state.gc.set_waiting(&self.shape, &mut self.flash, lane, writes);
+        if !writes && !self.copies().has_room_for_host(lane) {
+            self.state.faults.lane_is_full(&mut self.flash, &mut self.state.deferred, self.state.now, lane);
+        }
+        true
     }
 }
 

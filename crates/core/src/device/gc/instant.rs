@@ -9,18 +9,25 @@ use crate::observer::Observer;
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Collect a lane in zero time, at the end of an event.
     pub(in crate::device) fn collect_instantly(&mut self, lane: u32) {
+        debug_assert!(self.state.gc.collections[lane as usize].due, "no collection of lane {lane} is due");
         self.state.gc.collections[lane as usize].due = false;
-        if self.state.gc.collections[lane as usize].is_active() || self.has_given_up(lane) {
+        if self.state.gc.collections[lane as usize].is_active() || self.state.faults.has_given_up(lane) {
             return;
         }
         let wants_space = self.shape.folds.is_none()
             || self.due_extent(lane).is_some()
-            || self.state.policies.gc_schedule.start(&self.space(lane));
+            || self.state.policies.gc_schedule.start(&self.state.gc.space(
+                &self.shape,
+                &self.flash,
+                &self.state.extents,
+                self.state.now,
+                lane,
+            ));
         let for_space = if wants_space { self.pick_victim(lane) } else { None };
         let fold = || self.state.fold_victim(&self.shape, self.flash.host_ops(), Lane(lane)).map(|e| e.0);
         let victim = for_space.or_else(fold);
         if let Some(victim) = victim {
-            if self.fixed.may_fail && !self.has_rows_for(lane, victim) {
+            if self.shape.fixed.may_fail && !self.has_rows_for(lane, victim) {
                 return;
             }
             self.begin_collection(lane, victim);
@@ -36,7 +43,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if !self.map.is_valid(ppa) {
                 continue;
             }
-            if self.is_lost(ppa) && !self.can_compute(ppa) {
+            if self.state.faults.is_lost(&self.shape.layout, ppa) && !self.copies().can_compute(ppa) {
                 self.leave_unit_behind(ppa);
                 continue;
             }
@@ -46,14 +53,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 rows += 1;
             }
             let to = row.fill(extents, layout);
-            self.data_copied(ppa, to);
+            self.data.copied(ppa, to);
             self.moved(self.map.owner(ppa), ppa, to);
-            self.count_moved(lane, 1);
+            self.state.gc.count_moved(&self.shape, &mut self.state.counters, lane, 1);
         }
         let rest = row.pad(&mut self.state.extents, &self.shape.layout);
         self.state.counters.programs_pad += u64::from(rest.end - rest.start);
-        self.data_padded(rest);
-        self.count_rows(lane, rows);
+        self.data.padded(rest);
+        self.state.parity.count_rows(&self.shape, &mut self.state.counters, lane, rows);
         if !self.state.must_drain(Lane(lane)) {
             self.erase_instantly(lane);
         }
@@ -63,9 +70,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn erase_instantly(&mut self, lane: u32) {
         let victim = self.state.gc.collections[lane as usize].victim;
         if !self.state.gc.collections[lane as usize].folds() {
-            self.choose_voltage(victim);
+            self.shape.choose_voltage(
+                &mut self.flash,
+                &self.state.extents,
+                &self.state.write.load(&self.shape, &self.state.host),
+                victim,
+            );
         }
-        self.count_erases_of(victim);
+        self.shape.count_erases_of(&mut self.flash, &self.state.extents, victim);
         self.victim_erased(lane);
     }
 }

@@ -4,6 +4,7 @@
 mod audit;
 pub(super) mod collect;
 mod drain;
+pub(super) mod duration;
 pub(super) mod erase;
 pub(super) mod gain;
 pub(super) mod group_time;

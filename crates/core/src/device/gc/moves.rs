@@ -4,6 +4,7 @@
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
+use crate::device::gc::collect::Stage;
 use crate::device::gc::erase::Program;
 use crate::device::work::Work;
 use crate::device::write::state::Source;
@@ -22,6 +23,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let end = self.shape.layout.units_per_extent;
         let width = self.shape.copy_units;
         let base = Ppa(self.state.gc.collections[lane as usize].victim * end);
+        debug_assert_eq!(
+            self.state.gc.collections[lane as usize].stage,
+            Stage::Copying,
+            "lane {lane} moves data"
+        );
         loop {
             let c = &mut self.state.gc.collections[lane as usize];
             if c.cursor >= end {
@@ -60,13 +66,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         while left != 0 {
             let slot = first_slot + left.trailing_zeros();
             left &= left - 1;
-            let (p, n) = self.read_cost(place.plane, slot, 0, unit_bytes);
+            let (p, n) = self.shape.read_cost(place.plane, slot, 0, unit_bytes);
             planes |= p;
             codewords += n;
         }
         let folds = self.state.gc.collections[lane as usize].folds();
         let occupant = if folds { Occupant::FoldRead } else { Occupant::GcRead };
-        let read = self.read_of(occupant, Work::Collection(lane), start);
+        let read = self.shape.read_of(occupant, Work::Collection(lane), start);
         let target = Target::Units(mask);
         let op = self.order_read(FlashCommand { planes, codewords, target, ppa: start, ..read });
         self.submit_op(op);
@@ -80,6 +86,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         c.reads -= 1;
         let cmd = &self.flash.op(op).cmd;
         let (start, mut left) = (cmd.ppa, cmd.units());
+        debug_assert_eq!(
+            (c.stage, c.victim),
+            (Stage::Copying, cmd.extent),
+            "lane {lane} gets data of extent {} that it does not move",
+            cmd.extent
+        );
         while left != 0 {
             let ppa = start + left.trailing_zeros();
             left &= left - 1;
@@ -97,7 +109,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Program all full write units of staged data, and continue the collection.
     pub(in crate::device) fn program_staged_rows(&mut self, lane: u32) {
-        if self.has_given_up(lane) {
+        if self.state.faults.has_given_up(lane) {
             return self.stop_collecting(lane);
         }
         let upr = self.shape.layout.units_per_row as usize;
@@ -113,6 +125,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let c = &mut s.gc.collections[lane as usize];
         let count = c.staged.len().min(upr as usize);
+        debug_assert!(count > 0, "lane {lane} programs nothing");
         let write_unit = s.write.units.take();
         let g = &mut s.write.units[write_unit];
         g.writer = Writer::Collection;
@@ -136,6 +149,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Handle the end of a program that belongs to this lane's collection.
     pub(in crate::device) fn write_unit_collected(&mut self, lane: u32) {
+        debug_assert_eq!(
+            self.state.gc.collections[lane as usize].stage,
+            Stage::Copying,
+            "a program of the collection of lane {lane} ends"
+        );
         self.state.gc.collections[lane as usize].programs -= 1;
         self.pump_collection(lane);
     }
@@ -146,7 +164,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if !self.map.is_valid(old_ppa) {
             return;
         }
-        if !self.member_moved(lpn, old_ppa, new) {
+        if !self.state.parity.member_moved(&self.shape, &self.map, lpn, old_ppa, new) {
             match self.map.lookup(lpn) {
                 Place::Flash(ppa) => {
                     debug_assert_eq!(ppa, old_ppa);
@@ -160,8 +178,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 Place::Unmapped => unreachable!("a valid unit is mapped"),
             }
         }
-        self.validate(lpn, new);
-        self.invalidate(old_ppa);
+        self.state.validate(&mut self.map, &self.shape.layout, lpn, new);
+        self.state.invalidate(&mut self.map, &self.shape.layout, old_ppa);
     }
 
     /// Move a unit inside its plane by copyback.
@@ -170,7 +188,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.state.gc.collections[lane as usize].reads -= 1;
             return self.stop_collecting(lane);
         };
-        if self.lacks_last_loop(target) {
+        if self.state.gc.lacks_last_loop(&self.shape, target) {
             return self.hold_program(target, Program::Copyback { lane, source, target });
         }
         self.copy_back_to(lane, source, target);
@@ -189,11 +207,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
             page: place.page,
             planes: 1 << place.plane,
             ppa: source,
-            block: self.block_of(place.extent),
+            block: self.shape.block_of(place.extent),
             target: Target::Copy(CopyTo {
                 ppa: target,
                 page: self.shape.layout.place(target).page,
-                block: self.block_of(extent),
+                block: self.shape.block_of(extent),
             }),
             ..FlashCommand::BLANK
         });
@@ -203,21 +221,26 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Handle the end of a copyback: map the units to their new copies.
     #[inline(never)]
     pub(in crate::device) fn copied_back(&mut self, op: OpId, lane: u32) {
-        if self.fixed.may_fail && self.flash.has_failed(op) {
+        if self.shape.fixed.may_fail && self.flash.has_failed(op) {
             return self.copyback_failed(op, lane);
         }
         let cmd = &self.flash.op(op).cmd;
         let (source, target) = (cmd.ppa, cmd.copy_to().ppa);
+        debug_assert_eq!(
+            self.shape.layout.extent_of(source).0,
+            self.state.gc.collections[lane as usize].victim,
+            "lane {lane} has copied {source}, which is not in its victim"
+        );
         self.free_op(op);
-        self.data_copied(source, target);
+        self.data.copied(source, target);
         self.moved(self.map.owner(source), source, target);
         let (extent, _) = self.shape.layout.extent_of(target);
-        self.count_rows(lane, 1);
-        self.count_moved(lane, 1);
+        self.state.parity.count_rows(&self.shape, &mut self.state.counters, lane, 1);
+        self.state.gc.count_moved(&self.shape, &mut self.state.counters, lane, 1);
         let s = &mut self.state;
         s.extents.row_programmed(&self.shape.layout, extent);
         s.gc.collections[lane as usize].reads -= 1;
-        self.scrub_if_filled(extent);
+        self.state.scrub_if_filled(&self.shape.layout, extent);
         self.pump_collection(lane);
     }
 }

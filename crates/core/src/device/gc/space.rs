@@ -2,6 +2,10 @@
 
 use crate::address::BusyUnit;
 use crate::device::drive::Device;
+use crate::device::gc::state::Gc;
+use crate::device::shape::Shape;
+use crate::flash::Flash;
+use crate::ftl::extents::Extents;
 use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::policy::gc_schedule::SpaceView;
@@ -21,73 +25,83 @@ pub(in crate::device) fn quiet(view: SpaceView) -> SpaceView {
     }
 }
 
-impl<O: Observer, M: Medium> Device<O, M> {
+impl Shape {
+    /// Whether a host operation uses a channel of the lane, or is going to.
+    #[cold]
+    fn host_needs_channels<O: Observer>(&self, flash: &Flash<O>, lane: u32) -> bool {
+        let units = self.units_of_channel(lane);
+        let per_channel = self.units / self.channels;
+        let firsts = (units.start.0..units.end.0).step_by(per_channel as usize);
+        firsts.map(BusyUnit).any(|u| flash.host_needs_channel(u..BusyUnit(u.0 + per_channel)))
+    }
+}
+
+impl Gc {
     /// The view of a lane.
-    pub(in crate::device) fn space(&self, lane: u32) -> SpaceView {
-        let s = &self.state;
-        let scope = BusyUnit::each(self.heeded_units(lane));
-        let active = |unit: BusyUnit| self.flash.host_load(unit).ops > 0;
-        let host_active = if scope.len() == self.shape.units as usize {
-            self.flash.host_ops() > 0
+    pub(in crate::device) fn space<O: Observer>(
+        &self,
+        shape: &Shape,
+        flash: &Flash<O>,
+        extents: &Extents,
+        now: u64,
+        lane: u32,
+    ) -> SpaceView {
+        let scope = BusyUnit::each(shape.heeded_units(lane));
+        let active = |unit: BusyUnit| flash.host_load(unit).ops > 0;
+        let host_active = if scope.len() == shape.units as usize {
+            flash.host_ops() > 0
         } else {
             scope.clone().any(active)
         };
         let (mut host_reads, mut host_programs) = (false, false);
-        if host_active && self.fixed.may_close_programs {
+        if host_active && shape.fixed.may_close_programs {
             for unit in scope.filter(|&unit| active(unit)) {
-                host_reads |= self.flash.host_load(unit).reads > 0;
-                host_programs |= self.flash.waiting(unit).meets(Occupants::HOST_PROGRAMS);
+                host_reads |= flash.host_load(unit).reads > 0;
+                host_programs |= flash.waiting(unit).meets(Occupants::HOST_PROGRAMS);
             }
         }
         let mut host_writes = false;
-        if host_active && self.fixed.most_tokens > 0 {
+        if host_active && shape.fixed.most_tokens > 0 {
             let programs = |unit| {
-                let load = self.flash.host_load(unit);
+                let load = flash.host_load(unit);
                 load.ops > load.reads
             };
-            host_writes = BusyUnit::each(self.heeded_units(lane)).any(programs);
+            host_writes = BusyUnit::each(shape.heeded_units(lane)).any(programs);
         }
         let (mut channel_active, mut group_collecting) = (false, 0);
-        if self.fixed.heeds_channel {
-            channel_active = self.host_needs_channels(lane);
+        if shape.fixed.heeds_channel {
+            channel_active = shape.host_needs_channels(flash, lane);
         }
-        if let Some(stripes) = &self.shape.stripes {
-            let own = s.gc.collections[lane as usize].is_active();
+        if let Some(stripes) = &shape.stripes {
+            let own = self.collections[lane as usize].is_active();
             let group = stripes.group_of_lane(lane);
-            group_collecting = s.gc.groups.collecting(group) - u32::from(own);
+            group_collecting = self.groups.collecting(group) - u32::from(own);
         }
-        let rebuilds_here = self.fixed.rotates
-            && BusyUnit::each(self.scope_units(lane)).any(|u| self.flash.host_load(u).rebuilds > 0);
+        let rebuilds_here = shape.fixed.rotates
+            && BusyUnit::each(shape.scope_units(lane)).any(|u| flash.host_load(u).rebuilds > 0);
         SpaceView {
-            free: s.extents.free(&self.shape.layout, lane).saturating_sub(self.shape.kept_for_failures),
-            extents: self.shape.whole_extents[lane as usize],
+            free: extents.free(&shape.layout, lane).saturating_sub(shape.kept_for_failures),
+            extents: shape.whole_extents[lane as usize],
             host_active,
             host_reads,
             host_programs,
             host_writes,
-            tokens: s.gc.collections[lane as usize].tokens,
+            tokens: self.collections[lane as usize].tokens,
             channel_active,
             group_collecting,
             rebuilds_here,
-            urgent_lanes: s.gc.urgent_lanes,
-            lanes: self.shape.layout.lanes,
-            keeps_up: s.gc.pace.keeps_up(s.now),
+            urgent_lanes: self.urgent_lanes,
+            lanes: shape.layout.lanes,
+            keeps_up: self.pace.keeps_up(now),
         }
     }
+}
 
-    /// Whether a host operation uses a channel of the lane, or is going to.
-    #[cold]
-    fn host_needs_channels(&self, lane: u32) -> bool {
-        let units = self.units_of_channel(lane);
-        let per_channel = self.shape.units / self.shape.channels;
-        let firsts = (units.start.0..units.end.0).step_by(per_channel as usize);
-        firsts.map(BusyUnit).any(|u| self.flash.host_needs_channel(u..BusyUnit(u.0 + per_channel)))
-    }
-
+impl<O: Observer, M: Medium> Device<O, M> {
     /// Note whether a lane is short of space, after a possible change of its free extents. Returns its view.
     pub(in crate::device) fn note_space(&mut self, lane: u32) -> SpaceView {
-        let view = self.space(lane);
-        let live = !self.is_dead(lane);
+        let view = self.state.gc.space(&self.shape, &self.flash, &self.state.extents, self.state.now, lane);
+        let live = !self.state.faults.is_dead(lane);
         let s = &mut self.state;
         let urgent = live && s.policies.gc_schedule.urgent(&view);
         if s.gc.urgent[lane as usize] == urgent {

@@ -43,8 +43,9 @@ pub(in crate::device) struct Gc {
 }
 
 impl Gc {
-    pub fn new(shape: &Shape, limits: &Limits, levels_erases: bool) -> Gc {
+    pub fn new(shape: &Shape, limits: &Limits) -> Gc {
         let lanes = shape.layout.lanes;
+        let levels_erases = shape.fixed.erase_gap.is_some();
         let staged = shape.layout.units_per_row * limits.moves;
         Gc {
             collections: (0..lanes).map(|_| Collection::new(staged)).collect(),

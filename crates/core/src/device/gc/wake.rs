@@ -31,7 +31,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// that wait for their channel; otherwise the waiting lane with the least free space, if it has less than this
     /// lane.
     pub(in crate::device) fn wake_before(&mut self, collected: u32) {
-        if self.fixed.heeds_channel {
+        if self.shape.fixed.heeds_channel {
             return self.wake_waiting();
         }
         let s = &self.state;
@@ -49,7 +49,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     fn wake_lanes(&mut self, lanes: Range<u32>) {
-        if self.fixed.heeds_channel {
+        if self.shape.fixed.heeds_channel {
             return self.wake_in_turn(lanes);
         }
         for lane in lanes {
@@ -88,9 +88,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Wake the collections that may have yielded to host operations of this busy unit, which have changed.
     pub(in crate::device) fn wake_unit(&mut self, unit: BusyUnit) {
         let lanes = match (self.shape.layout.kind, self.shape.busy) {
-            _ if self.fixed.gc_scope == Scope::Controller => 0..self.shape.layout.lanes,
+            _ if self.shape.fixed.gc_scope == Scope::Controller => 0..self.shape.layout.lanes,
             (ExtentKind::Line, _) => 0..1,
-            _ if self.fixed.heeds_channel || self.fixed.gc_scope == Scope::Channel => {
+            _ if self.shape.fixed.heeds_channel || self.shape.fixed.gc_scope == Scope::Channel => {
                 let per_channel = self.shape.layout.lanes / self.shape.channels;
                 let channel = self.shape.channel_of(unit);
                 channel * per_channel..(channel + 1) * per_channel

@@ -2,11 +2,17 @@
 //! completions. All are FIFO servers without preemption, so their times are computed directly.
 
 use crate::address::Lpn;
+use crate::containers::few_timers::FewTimers;
 use crate::containers::slab::Slab;
 use crate::device::drive::{Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
+use crate::device::shape::Shape;
+use crate::flash::Flash;
 use crate::flash::OpId;
 use crate::front::{Arrived, Completion, LinkWay, Ring, Server, Submission, SubmitError};
+use crate::ftl::buffer::Buffer;
+use crate::ftl::layout::Layout;
 use crate::medium::Medium;
+use crate::observer::RequestEvent;
 use crate::observer::{Observer, RequestStep};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -102,6 +108,126 @@ impl Host {
             scratch: Vec::with_capacity(most_parts as usize + 1),
         }
     }
+
+    /// The bytes of a unit that a host command asks for.
+    pub(in crate::device) fn bytes_asked(&self, layout: &Layout, id: u32, unit: Lpn) -> (u64, u64) {
+        let (command, bytes) = (self.requests[id].host.command, layout.unit_bytes);
+        let base = u64::from(unit.0) * bytes;
+        let end = command.offset + u64::from(command.bytes);
+        (command.offset.saturating_sub(base).min(bytes), end.saturating_sub(base).min(bytes))
+    }
+
+    /// The granules of a unit that a host command asks for.
+    pub(in crate::device) fn granules_asked(
+        &self,
+        layout: &Layout,
+        buffer: &Buffer,
+        id: u32,
+        unit: Lpn,
+    ) -> u64 {
+        let (from, to) = self.bytes_asked(layout, id, unit);
+        buffer.mask(from, to, false)
+    }
+
+    /// The offset of byte `from` of a logical unit in the request's data.
+    pub(in crate::device) fn data_at(&self, layout: &Layout, id: u32, lpn: Lpn, from: u64) -> u32 {
+        let unit = u64::from(lpn.0) * layout.unit_bytes;
+        (unit + from - self.requests[id].host.command.offset) as u32
+    }
+
+    /// Report a step of the request in this slot to the observer.
+    #[inline]
+    pub(in crate::device) fn observe<O: Observer>(
+        &mut self,
+        flash: &mut Flash<O>,
+        now: u64,
+        id: u32,
+        step: RequestStep,
+    ) {
+        let (request, at) = (self.requests[id].host.index, SimTime(now));
+        flash.observer_mut().request(&RequestEvent { request, at, step });
+    }
+
+    /// Nanoseconds up to now in which the link moved data: to the host, and from it.
+    pub(in crate::device) fn link_ns(&self, shape: &Shape, now: u64) -> [u64; 2] {
+        // Transfers to the host follow one another from now on.
+        let up = self.up.moved(now);
+        // Transfers from the host begin only after the controller, so there may be gaps between
+        // them.
+        let ahead = |(there, id): (u64, u32)| {
+            let bytes = u64::from(self.requests[id].host.command.bytes);
+            let span = Span::transfer(bytes, shape.host.rate_from_host()).0;
+            (there - shape.fixed.buffer_write_ns).saturating_sub(now).min(span)
+        };
+        let down = self.down.granted() - self.write_ready.iter().map(ahead).sum::<u64>();
+        [up, down]
+    }
+
+    /// Send `bytes` of read data to the host from now on. Returns when they will have arrived. The request's ledger is
+    /// charged only if these are its last data. With `host.transfer = "whole"`, all data are sent together with the
+    /// last part.
+    #[inline]
+    pub(in crate::device) fn send_up(
+        &mut self,
+        shape: &Shape,
+        now: u64,
+        id: u32,
+        bytes: u64,
+        last: bool,
+    ) -> u64 {
+        let mut bytes = bytes;
+        if shape.fixed.sends_whole {
+            let r = &mut self.requests[id];
+            r.gathered += bytes as u32;
+            if !last {
+                return now;
+            }
+            bytes = u64::from(r.gathered);
+        }
+        let (begin, span) = self.up.grant(now, bytes, shape.host.link_rate);
+        if last {
+            let r = &mut self.requests[id];
+            r.host.ledger.charge(Cause::HOST_LINK_WAIT, begin - now);
+            r.host.ledger.charge(Cause::HOST_LINK, span);
+        }
+        begin + span
+    }
+
+    /// Complete a read whose data reach the host at `at`.
+    #[inline]
+    pub(in crate::device) fn complete_read(
+        &mut self,
+        shape: &Shape,
+        timers: &mut FewTimers,
+        id: u32,
+        at: u64,
+    ) {
+        let latency = shape.host.complete_latency.0;
+        self.requests[id].host.ledger.charge(Cause::HOST_LATENCY, latency);
+        self.read_done.push(timers, at + latency, id);
+    }
+
+    /// End a command without data to return now.
+    #[inline]
+    pub(in crate::device) fn complete_message<O: Observer>(
+        &mut self,
+        shape: &Shape,
+        flash: &mut Flash<O>,
+        timers: &mut FewTimers,
+        now: u64,
+        id: u32,
+    ) {
+        self.observe(flash, now, id, RequestStep::Held);
+        let latency = shape.host.complete_latency.0;
+        self.requests[id].host.ledger.charge(Cause::HOST_LATENCY, latency);
+        self.write_done.push(timers, now + latency, id);
+    }
+}
+
+impl Shape {
+    pub(in crate::device) fn in_range(&self, offset: u64, bytes: u32) -> bool {
+        bytes > 0 && offset.checked_add(u64::from(bytes)).is_some_and(|end| end <= self.host_bytes())
+    }
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
@@ -172,13 +298,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let (begin, span) = s.host.down.grant(decided, u64::from(command.bytes), rate);
             ledger.charge(Cause::HOST_LINK_WAIT, begin - decided);
             ledger.charge(Cause::HOST_LINK, span);
-            ledger.charge(Cause::CONTROLLER, self.fixed.buffer_write_ns);
-            s.host.write_ready.push(&mut s.timers, begin + span + self.fixed.buffer_write_ns, id);
+            ledger.charge(Cause::CONTROLLER, self.shape.fixed.buffer_write_ns);
+            s.host.write_ready.push(&mut s.timers, begin + span + self.shape.fixed.buffer_write_ns, id);
         } else {
             s.host.read_ready.push(&mut s.timers, decided, id);
         }
-        self.data_submitted(id, data);
-        self.observe_request(id, RequestStep::Submitted { command, wanted });
+        self.data.submitted(&self.shape, &self.state.host, id, data);
+        self.state.host.observe(
+            &mut self.flash,
+            self.state.now,
+            id,
+            RequestStep::Submitted { command, wanted },
+        );
         Ok(index)
     }
 
@@ -206,11 +337,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Whether a command waits for an operation that is still queued and that a collection has delayed.
     fn collections_hold_up_commands(&self) -> bool {
         let s = &self.state;
-        if self.fixed.collects_instantly {
+        if self.shape.fixed.collects_instantly {
             return false;
         }
         // A command that waits for data to leave the buffer waits for programs.
-        let leaves = !self.fixed.acknowledge_held || !s.host.room.is_empty() || !s.host.flushes.is_empty();
+        let leaves =
+            !self.shape.fixed.acknowledge_held || !s.host.room.is_empty() || !s.host.flushes.is_empty();
         if leaves && (s.write.stalled.any() || s.parity.stripes.waiting > 0) {
             return true;
         }
@@ -218,35 +350,31 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.flash.collections_hold_up(if leaves { Occupants::HOST } else { user_reads })
     }
 
-    /// Nanoseconds up to now in which the link moved data: to the host, and from it.
-    pub(in crate::device) fn link_ns(&self) -> [u64; 2] {
-        let (s, now) = (&self.state, self.state.now);
-        // Transfers to the host follow one another from now on.
-        let up = s.host.up.moved(now);
-        // Transfers from the host begin only after the controller, so there may be gaps between
-        // them.
-        let ahead = |(there, id): (u64, u32)| {
-            let bytes = u64::from(s.host.requests[id].host.command.bytes);
-            let span = Span::transfer(bytes, self.shape.host.rate_from_host()).0;
-            (there - self.fixed.buffer_write_ns).saturating_sub(now).min(span)
-        };
-        let down = s.host.down.granted() - s.host.write_ready.iter().map(ahead).sum::<u64>();
-        [up, down]
-    }
-
     pub(in crate::device) fn fetch_read(&mut self) {
         let s = &mut self.state;
         let id = s.host.read_ready.pop(&mut s.timers);
         let Command { op, offset, bytes, .. } = s.host.requests[id].host.command;
-        if op != HostOp::Flush && !self.in_range(offset, bytes) {
+        if op != HostOp::Flush && !self.shape.in_range(offset, bytes) {
             self.state.host.requests[id].host.status = Status::OutOfRange;
-            return self.complete_message(id);
+            return self.state.host.complete_message(
+                &self.shape,
+                &mut self.flash,
+                &mut self.state.timers,
+                self.state.now,
+                id,
+            );
         }
         match op {
             HostOp::Read => self.begin_read(id),
-            HostOp::Trim if self.is_read_only() => {
+            HostOp::Trim if self.state.faults.is_read_only() => {
                 self.state.host.requests[id].host.status = Status::ReadOnly;
-                self.complete_message(id);
+                self.state.host.complete_message(
+                    &self.shape,
+                    &mut self.flash,
+                    &mut self.state.timers,
+                    self.state.now,
+                    id,
+                );
             }
             HostOp::Trim => self.trim(id),
             HostOp::Flush => self.begin_flush(id),
@@ -258,60 +386,19 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let id = s.host.write_ready.pop(&mut s.timers);
         let Command { offset, bytes, .. } = s.host.requests[id].host.command;
-        let refused = match (self.in_range(offset, bytes), self.is_read_only()) {
+        let refused = match (self.shape.in_range(offset, bytes), self.state.faults.is_read_only()) {
             (true, false) => return self.begin_write(id),
             (true, true) => Status::ReadOnly,
             (false, _) => Status::OutOfRange,
         };
         self.state.host.requests[id].host.status = refused;
-        self.complete_message(id);
-    }
-
-    pub(in crate::device) fn in_range(&self, offset: u64, bytes: u32) -> bool {
-        bytes > 0 && offset.checked_add(u64::from(bytes)).is_some_and(|end| end <= self.shape.host_bytes())
-    }
-
-    /// Send `bytes` of read data to the host from now on. Returns when they will have arrived. The request's ledger is
-    /// charged only if these are its last data. With `host.transfer = "whole"`, all data are sent together with the
-    /// last part.
-    #[inline]
-    pub(in crate::device) fn send_up(&mut self, id: u32, bytes: u64, last: bool) -> u64 {
-        let s = &mut self.state;
-        let mut bytes = bytes;
-        if self.fixed.sends_whole {
-            let r = &mut s.host.requests[id];
-            r.gathered += bytes as u32;
-            if !last {
-                return s.now;
-            }
-            bytes = u64::from(r.gathered);
-        }
-        let (begin, span) = s.host.up.grant(s.now, bytes, self.shape.host.link_rate);
-        if last {
-            let r = &mut s.host.requests[id];
-            r.host.ledger.charge(Cause::HOST_LINK_WAIT, begin - s.now);
-            r.host.ledger.charge(Cause::HOST_LINK, span);
-        }
-        begin + span
-    }
-
-    /// Complete a read whose data reach the host at `at`.
-    #[inline]
-    pub(in crate::device) fn complete_read(&mut self, id: u32, at: u64) {
-        let s = &mut self.state;
-        let latency = self.shape.host.complete_latency.0;
-        s.host.requests[id].host.ledger.charge(Cause::HOST_LATENCY, latency);
-        s.host.read_done.push(&mut s.timers, at + latency, id);
-    }
-
-    /// End a command without data to return now.
-    #[inline]
-    pub(in crate::device) fn complete_message(&mut self, id: u32) {
-        self.observe_request(id, RequestStep::Held);
-        let s = &mut self.state;
-        let latency = self.shape.host.complete_latency.0;
-        s.host.requests[id].host.ledger.charge(Cause::HOST_LATENCY, latency);
-        s.host.write_done.push(&mut s.timers, s.now + latency, id);
+        self.state.host.complete_message(
+            &self.shape,
+            &mut self.flash,
+            &mut self.state.timers,
+            self.state.now,
+            id,
+        );
     }
 
     #[inline]
@@ -340,7 +427,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn deliver(&mut self, id: u32, completed: &mut impl FnMut(&Completion<'_>)) {
         let s = &mut self.state;
         let r = &s.host.requests[id];
-        completed(&r.host.completion(s.now, crate::device::payload::delivered(&mut self.medium, id, r)));
+        completed(&r.host.completion(s.now, crate::device::payload::delivered(&mut self.data.medium, id, r)));
         let blocked = self.flash.track(id).collection;
         if s.host.requests.is_exhausted() {
             s.host.full_until = s.now;

@@ -3,6 +3,7 @@
 use crate::address::{Extent, Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::drive::Device;
+use crate::device::shape::Shape;
 use crate::device::work::Work;
 use crate::flash::{FlashCommand, OpId, Target};
 use crate::ftl::layout::RowPlace;
@@ -11,6 +12,64 @@ use crate::medium::Medium;
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestStep};
 use tailcut_units::{Occupant, Status};
+
+impl Shape {
+    /// The index of an extent's blocks, for operations whose end or time depends on their blocks.
+    #[inline]
+    pub(in crate::device) fn block_of(&self, extent: u32) -> u32 {
+        if self.fixed.names_blocks { self.layout.lane_of(extent).1 } else { NONE }
+    }
+
+    /// The planes and codewords that a read of bytes `from..to` of the unit in `slot` of a row
+    /// needs.
+    #[inline]
+    pub(in crate::device) fn read_cost(&self, first_plane: u32, slot: u32, from: u64, to: u64) -> (u32, u32) {
+        let layout = &self.layout;
+        let codeword = self.codeword;
+        let whole = from == 0 && to == layout.unit_bytes;
+        let codewords =
+            if whole { self.codewords_per_unit } else { (to.div_ceil(codeword) - from / codeword) as u32 };
+        if layout.write_planes == 1 {
+            return (1 << first_plane, codewords);
+        }
+        let base = u64::from(slot) * layout.unit_bytes;
+        let (first, last) = (layout.page_in_row(base + from), layout.page_in_row(base + to - 1));
+        let mask = ((1u64 << (last - first + 1)) - 1) << (u64::from(first_plane) + first);
+        (mask as u32, codewords)
+    }
+
+    /// A read of the row that begins at `row` and lies at `place`, without planes or codewords yet.
+    #[inline]
+    fn read_at(&self, occupant: Occupant, work: Work, row: Ppa, place: &RowPlace) -> FlashCommand {
+        FlashCommand {
+            kind: OpKind::Read,
+            occupant,
+            owner: work.into(),
+            unit: self.unit_of(place.die, place.plane),
+            page: self.layout.page_number(place),
+            block: self.block_of(place.extent),
+            extent: place.extent,
+            ppa: row,
+            ..FlashCommand::BLANK
+        }
+    }
+
+    /// A read of the row of `ppa`, without planes or codewords yet.
+    #[inline]
+    pub(in crate::device) fn read_of(&self, occupant: Occupant, work: Work, ppa: Ppa) -> FlashCommand {
+        let (row, _) = self.layout.row_start(ppa);
+        self.read_at(occupant, work, row, &self.layout.place(ppa))
+    }
+
+    /// A read of one whole unit.
+    pub(in crate::device) fn unit_read_of(&self, occupant: Occupant, work: Work, ppa: Ppa) -> FlashCommand {
+        let (row, slot) = self.layout.row_start(ppa);
+        let place = self.layout.place(ppa);
+        let (planes, codewords) = self.read_cost(place.plane, slot, 0, self.layout.unit_bytes);
+        let target = Target::Units(1 << slot);
+        FlashCommand { planes, codewords, target, ..self.read_at(occupant, work, row, &place) }
+    }
+}
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Translate a read and queue its flash operations.
@@ -22,7 +81,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut from_memory = 0;
         let mut at = command.offset;
         debug_assert!(self.state.host.scratch.is_empty());
-        self.data_asked(id);
+        self.data.asked(&self.state.host, id);
         while at < end {
             let lpn = self.shape.layout.lpn_of(at);
             let base = u64::from(lpn.0) * unit_bytes;
@@ -33,19 +92,25 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut ops = std::mem::take(&mut self.state.host.scratch);
         let mut parts = ops.len() as u32;
         self.state.counters.flash_reads += ops.len() as u64;
-        self.observe_request(id, RequestStep::Translated(from_memory));
-        let blocked = self.fixed.rebuilds_reads && self.state.gc.under_way > 0;
+        self.state.host.observe(&mut self.flash, self.state.now, id, RequestStep::Translated(from_memory));
+        let blocked = self.shape.fixed.rebuilds_reads && self.state.gc.under_way > 0;
         if blocked || self.state.faults.some_lost && self.shape.has_parity() {
             parts = self.rebuild_blocked(id, &mut ops);
         }
         self.state.host.requests[id].remaining = parts;
         if from_memory > 0 {
-            let there = self.send_up(id, from_memory, parts == 0);
+            let there = self.state.host.send_up(&self.shape, self.state.now, id, from_memory, parts == 0);
             if parts == 0 {
-                self.complete_read(id, there);
+                self.state.host.complete_read(&self.shape, &mut self.state.timers, id, there);
             }
         } else if parts == 0 {
-            self.return_nothing(id);
+            self.state.host.return_nothing(
+                &self.shape,
+                &mut self.flash,
+                &mut self.state.timers,
+                self.state.now,
+                id,
+            );
         }
         for &op in &ops {
             self.submit_op(op);
@@ -57,11 +122,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Find bytes `from..to` of one logical unit for a read. Returns how many of them are in memory.
     #[inline]
     fn read_unit(&mut self, id: u32, lpn: Lpn, from: u64, to: u64) -> u64 {
-        if self.fixed.may_fail && self.is_out_of_reach(lpn, from, to) {
+        if self.shape.fixed.may_fail && self.copies().is_out_of_reach(lpn, from, to) {
             self.state.host.requests[id].host.status = Status::MediaError;
             return 0;
         }
-        self.data_read(id, lpn, from, to);
+        self.data.read(&self.state.host, &self.state.copies(&self.shape, &self.map), id, lpn, from, to);
         let ppa = match self.map.lookup(lpn) {
             Place::Flash(ppa) => ppa,
             Place::Unmapped => {
@@ -73,7 +138,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 let b = &self.state.write.buffer;
                 let held = b.slot(slot);
                 let whole = b.mask(from, to, false) & !held.mask == 0;
-                match if whole { Ppa::NONE } else { self.copy_below(lpn, slot) } {
+                match if whole { Ppa::NONE } else { self.copies().copy_below(lpn, slot) } {
                     Ppa::NONE => {
                         self.state.counters.buffer_hits += 1;
                         return to - from;
@@ -82,8 +147,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
             }
         };
-        if self.is_lost_but_moving(ppa) {
-            self.data_moving(id, ppa, ppa);
+        if self.copies().is_lost_but_moving(ppa) {
+            self.data.moving(&self.state.host, &self.map, id, ppa, ppa);
             return to - from;
         }
         self.add_flash_read(id, ppa, from, to);
@@ -96,7 +161,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (row, slot) = self.shape.layout.row_start(ppa);
         let place = self.shape.layout.place(ppa);
         let unit = self.shape.unit_of(place.die, place.plane);
-        let (planes, codewords) = self.read_cost(place.plane, slot, from, to);
+        let (planes, codewords) = self.shape.read_cost(place.plane, slot, from, to);
         let serial = self.state.host.requests[id].host.index;
         let (last, op) = self.state.host.last_read[unit.index()];
         if last == serial
@@ -110,62 +175,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 return;
             }
         }
-        let read = self.read_at(Occupant::UserRead, Work::Request(id), row, &place);
+        let read = self.shape.read_at(Occupant::UserRead, Work::Request(id), row, &place);
         let bytes = (to - from) as u32;
         let op = self.order_read(FlashCommand { planes, codewords, bytes, tag: id, serial, ..read });
         let s = &mut self.state;
         s.host.last_read[unit.index()] = (serial, Some(op));
         s.host.scratch.push(op);
-    }
-
-    /// The planes and codewords that a read of bytes `from..to` of the unit in `slot` of a row
-    /// needs.
-    #[inline]
-    pub(in crate::device) fn read_cost(&self, first_plane: u32, slot: u32, from: u64, to: u64) -> (u32, u32) {
-        let layout = &self.shape.layout;
-        let codeword = self.shape.codeword;
-        let whole = from == 0 && to == layout.unit_bytes;
-        let codewords = if whole {
-            self.shape.codewords_per_unit
-        } else {
-            (to.div_ceil(codeword) - from / codeword) as u32
-        };
-        if layout.write_planes == 1 {
-            return (1 << first_plane, codewords);
-        }
-        let base = u64::from(slot) * layout.unit_bytes;
-        let (first, last) = (layout.page_in_row(base + from), layout.page_in_row(base + to - 1));
-        let mask = ((1u64 << (last - first + 1)) - 1) << (u64::from(first_plane) + first);
-        (mask as u32, codewords)
-    }
-
-    /// A read of the row of `ppa`, without planes or codewords yet.
-    #[inline]
-    pub(in crate::device) fn read_of(&self, occupant: Occupant, work: Work, ppa: Ppa) -> FlashCommand {
-        let (row, _) = self.shape.layout.row_start(ppa);
-        self.read_at(occupant, work, row, &self.shape.layout.place(ppa))
-    }
-
-    /// A read of the row that begins at `row` and lies at `place`, without planes or codewords yet.
-    #[inline]
-    fn read_at(&self, occupant: Occupant, work: Work, row: Ppa, place: &RowPlace) -> FlashCommand {
-        FlashCommand {
-            kind: OpKind::Read,
-            occupant,
-            owner: work.into(),
-            unit: self.shape.unit_of(place.die, place.plane),
-            page: self.shape.layout.page_number(place),
-            block: self.block_of(place.extent),
-            extent: place.extent,
-            ppa: row,
-            ..FlashCommand::BLANK
-        }
-    }
-
-    /// The index of an extent's blocks, for operations whose end or time depends on their blocks.
-    #[inline]
-    pub(in crate::device) fn block_of(&self, extent: u32) -> u32 {
-        if self.fixed.names_blocks { self.shape.layout.lane_of(extent).1 } else { NONE }
     }
 
     /// Reserve a read. It keeps its extent from being erased until it is sensed or, if reads can fail, until its data
@@ -179,18 +194,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         op
     }
 
-    /// A read of one whole unit.
-    pub(in crate::device) fn unit_read_of(&self, occupant: Occupant, work: Work, ppa: Ppa) -> FlashCommand {
-        let (row, slot) = self.shape.layout.row_start(ppa);
-        let place = self.shape.layout.place(ppa);
-        let (planes, codewords) = self.read_cost(place.plane, slot, 0, self.shape.layout.unit_bytes);
-        let target = Target::Units(1 << slot);
-        FlashCommand { planes, codewords, target, ..self.read_at(occupant, work, row, &place) }
-    }
-
     /// Reserve a read of one whole unit.
     pub(in crate::device) fn new_unit_read(&mut self, occupant: Occupant, work: Work, ppa: Ppa) -> OpId {
-        let read = self.unit_read_of(occupant, work, ppa);
+        let read = self.shape.unit_read_of(occupant, work, ppa);
         self.order_read(read)
     }
 
@@ -207,13 +213,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
             // A request split into operations takes the ledger of the operation that arrives last.
             r.host.ledger.merge(&self.flash.op(op).ledger);
         }
-        let there = self.send_up(id, u64::from(bytes), last);
+        let there = self.state.host.send_up(&self.shape, self.state.now, id, u64::from(bytes), last);
         if rebuild != NONE {
             self.rebuild_arrived(rebuild, op);
         }
         self.free_op(op);
         if last {
-            self.complete_read(id, there);
+            self.state.host.complete_read(&self.shape, &mut self.state.timers, id, there);
         }
     }
 }

@@ -18,10 +18,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.state.counters.trimmed += end - first - kept;
             self.state.counters.trims_kept += kept;
         }
-        self.complete_message(id);
+        self.state.host.complete_message(
+            &self.shape,
+            &mut self.flash,
+            &mut self.state.timers,
+            self.state.now,
+            id,
+        );
         self.admit_waiting(None);
         self.admit_queued(None);
-        self.flushes_done();
+        self.state.flushes_done(&self.shape, &mut self.flash);
         self.wake_for_victim();
     }
 }

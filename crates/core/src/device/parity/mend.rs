@@ -36,20 +36,26 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let unit = self.map.owner(ppa);
         let stripes = self.shape.striped();
         let stripe = stripes.stripe_of(unit);
-        let job = self.job_of(stripe);
-        let Some(rewritten) = self.computing(job, unit, ppa) else { return self.lose_member(unit, ppa) };
+        let job = self.copies().job_of(stripe);
+        let Some(rewritten) = self.copies().computing(job, unit, ppa) else {
+            return self.lose_member(unit, ppa);
+        };
         let others = stripes.members(stripe).filter(|&u| u != unit);
-        let sources: Vec<_> = others.map(|u| (u, self.source(job, rewritten, u))).collect();
+        let sources: Vec<_> = others.map(|u| (u, self.copies().source(job, rewritten, u))).collect();
         let lane = self.shape.layout.lane_at(ppa);
+        debug_assert!(
+            self.state.gc.collections[lane as usize].is_active(),
+            "{ppa} is mended without a collection of lane {lane}"
+        );
         let id = self.state.parity.mends.take();
         self.state.parity.mends[id] = Mend { lane, ppa, left: 0, failed: false };
         self.state.gc.collections[lane as usize].reads += 1;
-        self.data_mending(id, ppa);
+        self.data.mending(&self.state.parity, id, ppa);
         for (unit, source) in sources {
             match source {
                 Source::Nowhere => {}
-                Source::Memory => self.data_mends_with(id, job, unit),
-                Source::Moving(ppa) => self.data_mends_with_moving(id, ppa),
+                Source::Memory => self.data.mends_with(&self.state.parity, id, job, unit),
+                Source::Moving(ppa) => self.data.mends_with_moving(&self.state.parity, id, ppa),
                 Source::Flash(ppa) => {
                     self.state.parity.mends[id].left += 1;
                     self.state.counters.gc_reads += 1;
@@ -84,19 +90,24 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn mended(&mut self, id: u32) {
         let Mend { lane, ppa, failed, .. } = self.state.parity.mends[id];
         self.state.parity.mends.give(id);
+        debug_assert_eq!(
+            self.shape.layout.extent_of(ppa).0,
+            self.state.gc.collections[lane as usize].victim,
+            "{ppa} is mended, which is not in the victim of lane {lane}"
+        );
         self.state.gc.collections[lane as usize].reads -= 1;
         self.state.counters.mended_units += u64::from(!failed);
         if self.map.is_valid(ppa) {
             let unit = self.map.owner(ppa);
-            let job = self.job_of(self.shape.striped().stripe_of(unit));
-            if failed && self.computing(job, unit, ppa).is_some() {
+            let job = self.copies().job_of(self.shape.striped().stripe_of(unit));
+            if failed && self.copies().computing(job, unit, ppa).is_some() {
                 // The member that could not be read has moved meanwhile, so try again.
                 return self.begin_mend(ppa);
             }
             if failed {
                 self.lose_member(unit, ppa);
             } else {
-                self.data_mended(id, ppa, unit);
+                self.data.mended(&self.state.parity, id, ppa, unit);
                 self.state.gc.collections[lane as usize].staged.push((unit, ppa));
             }
         }

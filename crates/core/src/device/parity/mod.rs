@@ -4,4 +4,5 @@ pub(super) mod mend;
 pub(super) mod rebuild;
 pub(super) mod rewrite;
 pub(super) mod state;
+pub(super) mod stripes;
 pub(super) mod wear;

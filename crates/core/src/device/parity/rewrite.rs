@@ -9,7 +9,13 @@
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::containers::timers::UNSET;
+use crate::device::copies::Copies;
 use crate::device::drive::Device;
+use crate::device::drive::State;
+use crate::device::faults::state::FaultState;
+use crate::device::parity::state::Parity;
+use crate::device::shape::Shape;
+use crate::ftl::layout::Layout;
 use crate::ftl::map::Place;
 use crate::medium::Medium;
 use crate::observer::Observer;
@@ -33,150 +39,45 @@ pub(in crate::device) struct Rewriting {
     pub next: u64,
 }
 
-impl<O: Observer, M: Medium> Device<O, M> {
+impl Rewriting {
+    /// Restart the search for units on dead planes, because planes have died or a unit has been placed on one.
+    #[cold]
+    pub(in crate::device) fn look_on_dead_planes(&mut self) {
+        if self.lane == NONE {
+            (self.lane, self.cursor) = (0, 0);
+        }
+    }
+
+    /// When rewriting may continue, if the rate limit holds it back. `some_lost`: units may be lost.
+    fn resumes(&self, some_lost: bool, now: u64) -> Option<u64> {
+        (some_lost && self.next > now).then_some(self.next)
+    }
+}
+
+impl Copies<'_> {
     /// Number of lost units: their last read has failed, or they are on dead planes.
     pub fn lost_units(&self) -> u64 {
         let dead = self.dead_units().count() as u64;
-        let unreadable = self.state.faults.unreadable.iter();
-        let live = |ppa: &Ppa| self.map.is_valid(*ppa) && !self.is_dead_at(*ppa);
+        let unreadable = self.faults.unreadable.iter();
+        let live = |ppa: &Ppa| self.map.is_valid(*ppa) && !self.faults.is_dead_at(&self.shape.layout, *ppa);
         dead + unreadable.filter(live).count() as u64
     }
 
-    /// Whether the copy at this address cannot be read.
-    #[inline]
-    pub(in crate::device) fn is_lost(&self, ppa: Ppa) -> bool {
-        self.state.faults.some_lost && self.is_lost_at(ppa)
-    }
-
-    #[cold]
-    fn is_lost_at(&self, ppa: Ppa) -> bool {
-        self.state.faults.unreadable.contains(ppa) || self.is_dead_at(ppa)
-    }
-
-    /// The lane to which the stripe's unit for `lane` is written: `lane` itself, or a substitute if it is dead. A
-    /// stripe keeps its substitute as long as that lane is alive.
-    #[inline]
-    pub(in crate::device) fn substitute_for(&self, lane: u32, stripe: u32) -> u32 {
-        if self.is_dead(lane) { self.live_substitute(lane, stripe) } else { lane }
-    }
-
-    #[cold]
-    fn live_substitute(&self, lane: u32, stripe: u32) -> u32 {
-        let stripes = self.shape.striped();
-        let others = stripes.lanes_beside(stripes.group_of_lane(lane));
-        self.substitute_at(&others, lane, (stripe / stripes.groups) as usize).unwrap_or(lane)
-    }
-
-    /// The substitute of a dead lane for stripe number `turn` of its group: a live lane of `others`, the lanes of other
-    /// groups. Each lane of a group has its own candidates among them (every `width`-th lane), because two members of a
-    /// stripe on one lane would be lost together. If a lane has no live candidate, any live lane replaces it.
-    pub(in crate::device) fn substitute_at(&self, others: &[u32], lane: u32, turn: usize) -> Option<u32> {
-        let stripes = self.shape.striped();
-        let first = turn + stripes.offset_of_lane(lane) as usize;
-        // The number of lanes of other groups is a multiple of the width.
-        let own = (0..others.len()).step_by(stripes.width as usize);
-        let live = |i: usize| Some(others[(first + i) % others.len()]).filter(|&l| !self.is_dead(l));
-        own.chain(0..others.len()).find_map(live)
-    }
-
-    /// Rewrite lost units, while fewer than `most` stripes are being rewritten.
-    pub(in crate::device) fn relocate(&mut self, most: u32) {
-        if !self.state.faults.some_lost || self.shape.stripes.is_none() || self.is_read_only() {
-            return;
+    /// Audit: check that the search has missed no unit on a dead plane.
+    pub(in crate::device) fn audit_rewriting(&self) -> Result<(), String> {
+        if self.parity.rewriting.lane == NONE {
+            let stripe_of = |ppa| self.shape.striped().stripe_of(self.map.owner(ppa));
+            let missed = self.dead_units().find(|&ppa| self.job_of(stripe_of(ppa)) == NONE);
+            law!(missed.is_none(), "the unit on a dead plane at {missed:?} is not looked for");
         }
-        // Stripes that were being moved when a plane died may still hold slots beside the buffer.
-        while self.state.parity.rewriting.under_way < most
-            && self.state.write.buffer.room_aside() > 0
-            && !self.state.parity.stripes.jobs.is_exhausted()
-        {
-            if self.state.now < self.state.parity.rewriting.next {
-                return self.set_fault_timer();
-            }
-            let Some((unit, stripe)) = self.next_lost() else { return };
-            let r = &mut self.state.parity.rewriting;
-            r.next = self.state.now + self.state.faults.rewrite_ns;
-            self.rewrite(unit, stripe);
-        }
-    }
-
-    /// When rewriting may continue, if the rate limit holds it back.
-    pub(in crate::device) fn rewriting_resumes(&self) -> Option<u64> {
-        let next = self.state.parity.rewriting.next;
-        (self.state.faults.some_lost && next > self.state.now).then_some(next)
-    }
-
-    /// The next lost unit whose stripe is not being flushed, and the stripe.
-    fn next_lost(&mut self) -> Option<(Lpn, u32)> {
-        self.next_broken().or_else(|| self.next_unreadable()).or_else(|| self.next_on_dead_lane())
+        Ok(())
     }
 
     /// The parity of the next stripe with invalid parity that is not being flushed.
     fn next_broken(&self) -> Option<(Lpn, u32)> {
         let free = |&&stripe: &&u32| self.job_of(stripe) == NONE;
-        let stripe = *self.state.faults.broken.iter().find(free)?;
+        let stripe = *self.faults.broken.iter().find(free)?;
         Some((self.shape.striped().parity(stripe), stripe))
-    }
-
-    /// The next unit on which a read has failed and whose stripe is not being flushed.
-    fn next_unreadable(&mut self) -> Option<(Lpn, u32)> {
-        let first = self.state.parity.rewriting.unreadable;
-        let unreadable = &self.state.faults.unreadable;
-        let ppas: Vec<Ppa> = unreadable.range(first..).chain(unreadable.range(..first)).collect();
-        for ppa in ppas {
-            if !self.map.is_valid(ppa) {
-                if !self.is_in_use(ppa) {
-                    self.state.faults.unreadable.remove(ppa);
-                }
-                continue;
-            }
-            let unit = self.map.owner(ppa);
-            let stripe = self.shape.striped().stripe_of(unit);
-            if self.job_of(stripe) == NONE {
-                self.state.parity.rewriting.unreadable = ppa + 1;
-                return Some((unit, stripe));
-            }
-        }
-        self.note_lost();
-        None
-    }
-
-    fn next_on_dead_lane(&mut self) -> Option<(Lpn, u32)> {
-        if self.state.parity.rewriting.lane == NONE {
-            return None;
-        }
-        let layout = &self.shape.layout;
-        let units = layout.stride * layout.units_per_extent;
-        let dead: Vec<u32> = self.hurt_lanes().collect();
-        let at = dead.iter().position(|&lane| lane == self.state.parity.rewriting.lane).unwrap_or(0);
-        let mut some = false;
-        for lane in dead[at..].iter().chain(&dead[..at]).copied() {
-            let r = &mut self.state.parity.rewriting;
-            if r.lane != lane {
-                (r.lane, r.cursor) = (lane, 0);
-            }
-            let first = Ppa(lane * units);
-            let mut left = units;
-            while left > 0 {
-                let at = self.state.parity.rewriting.cursor;
-                let skipped = self.live_units_from(lane, first + at);
-                let step = skipped.max(1);
-                self.state.parity.rewriting.cursor = if at + step >= units { 0 } else { at + step };
-                left = left.saturating_sub(step);
-                if skipped > 0 || !self.map.is_valid(first + at) || !self.is_dead_at(first + at) {
-                    continue;
-                }
-                some = true;
-                let unit = self.map.owner(first + at);
-                let stripe = self.shape.striped().stripe_of(unit);
-                if self.job_of(stripe) == NONE {
-                    return Some((unit, stripe));
-                }
-            }
-        }
-        if !some {
-            self.state.parity.rewriting.lane = NONE;
-        }
-        None
     }
 
     /// Number of units that the search can skip from this address: up to the next unit that may be valid and on a dead
@@ -188,51 +89,140 @@ impl<O: Observer, M: Medium> Device<O, M> {
             return 0;
         }
         let left = layout.units_per_extent - offset;
-        if self.state.extents.valid(extent) == 0 {
+        if self.extents.valid(extent) == 0 {
             return left;
         }
-        if self.is_dead(lane) {
+        if self.faults.is_dead(lane) {
             return 0;
         }
         let part = layout.part_of(offset / layout.units_per_row);
-        let dead = &self.state.faults.dead_parts;
+        let dead = &self.faults.dead_parts;
         // Dead parts in the order of the rows from here.
         let later = dead.range((lane, part)..(lane, layout.parts)).map(|&(_, dead)| dead - part);
         let next = dead.range((lane, 0)..(lane, part)).map(|&(_, dead)| dead + layout.parts - part);
-        let in_use = |rows: &u32| !self.state.extents.is_hole(layout, extent, (part + rows) % layout.parts);
+        let in_use = |rows: &u32| !self.extents.is_hole(layout, extent, (part + rows) % layout.parts);
         let rows = later.chain(next).find(in_use);
         rows.map_or(left, |rows| left.min(rows * layout.units_per_row))
     }
+}
 
-    /// Restart the search for units on dead planes, because planes have died or a unit has been placed on one.
-    #[cold]
-    pub(in crate::device) fn look_on_dead_planes(&mut self) {
-        let r = &mut self.state.parity.rewriting;
-        if r.lane == NONE {
-            (r.lane, r.cursor) = (0, 0);
-        }
-    }
-
+impl Parity {
     /// Restart the search if members of a job that is about to commit are on planes that have died since they were
     /// programmed.
     #[cold]
-    pub(in crate::device) fn note_dead_members(&mut self, job: u32) {
-        if self.state.parity.rewriting.lane == NONE {
-            let mut members = self.state.parity.stripes.members_of(job);
-            if members.any(|i| self.is_dead_at(self.state.parity.stripes.members[i].ppa)) {
-                self.look_on_dead_planes();
+    pub(in crate::device) fn note_dead_members(&mut self, layout: &Layout, faults: &FaultState, job: u32) {
+        if self.rewriting.lane == NONE {
+            let mut members = self.stripes.members_of(job);
+            if members.any(|i| faults.is_dead_at(layout, self.stripes.members[i].ppa)) {
+                self.rewriting.look_on_dead_planes();
             }
         }
     }
+}
 
-    /// Audit: check that the search has missed no unit on a dead plane.
-    pub(in crate::device) fn audit_rewriting(&self) -> Result<(), String> {
-        if self.state.parity.rewriting.lane == NONE {
-            let stripe_of = |ppa| self.shape.striped().stripe_of(self.map.owner(ppa));
-            let missed = self.dead_units().find(|&ppa| self.job_of(stripe_of(ppa)) == NONE);
-            law!(missed.is_none(), "the unit on a dead plane at {missed:?} is not looked for");
+impl State {
+    /// Set the fault timer: to the next death of planes, or to the time at which rewriting may continue, whichever is
+    /// earlier.
+    pub(in crate::device) fn set_fault_timer(&mut self, shape: &Shape) {
+        let at =
+            [self.faults.next_death(shape), self.parity.rewriting.resumes(self.faults.some_lost, self.now)]
+                .into_iter()
+                .flatten()
+                .min();
+        self.faults.due_at = at.unwrap_or(UNSET);
+        self.set_rare_timer();
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Rewrite lost units, while fewer than `most` stripes are being rewritten.
+    pub(in crate::device) fn relocate(&mut self, most: u32) {
+        if !self.state.faults.some_lost || self.shape.stripes.is_none() || self.state.faults.is_read_only() {
+            return;
         }
-        Ok(())
+        // Stripes that were being moved when a plane died may still hold slots beside the buffer.
+        while self.state.parity.rewriting.under_way < most
+            && self.state.write.buffer.room_aside() > 0
+            && !self.state.parity.stripes.jobs.is_exhausted()
+        {
+            if self.state.now < self.state.parity.rewriting.next {
+                return self.state.set_fault_timer(&self.shape);
+            }
+            let Some((unit, stripe)) = self.next_lost() else { return };
+            let r = &mut self.state.parity.rewriting;
+            r.next = self.state.now + self.state.faults.rewrite_ns;
+            self.rewrite(unit, stripe);
+        }
+    }
+
+    /// The next lost unit whose stripe is not being flushed, and the stripe.
+    fn next_lost(&mut self) -> Option<(Lpn, u32)> {
+        self.copies().next_broken().or_else(|| self.next_unreadable()).or_else(|| self.next_on_dead_lane())
+    }
+
+    /// The next unit on which a read has failed and whose stripe is not being flushed.
+    fn next_unreadable(&mut self) -> Option<(Lpn, u32)> {
+        let first = self.state.parity.rewriting.unreadable;
+        let unreadable = &self.state.faults.unreadable;
+        let ppas: Vec<Ppa> = unreadable.range(first..).chain(unreadable.range(..first)).collect();
+        for ppa in ppas {
+            if !self.map.is_valid(ppa) {
+                if !self.copies().is_in_use(ppa) {
+                    self.state.faults.unreadable.remove(ppa);
+                }
+                continue;
+            }
+            let unit = self.map.owner(ppa);
+            let stripe = self.shape.striped().stripe_of(unit);
+            if self.copies().job_of(stripe) == NONE {
+                self.state.parity.rewriting.unreadable = ppa + 1;
+                return Some((unit, stripe));
+            }
+        }
+        self.state.faults.note_lost();
+        None
+    }
+
+    fn next_on_dead_lane(&mut self) -> Option<(Lpn, u32)> {
+        if self.state.parity.rewriting.lane == NONE {
+            return None;
+        }
+        let layout = &self.shape.layout;
+        let units = layout.stride * layout.units_per_extent;
+        let dead: Vec<u32> = self.state.faults.hurt_lanes().collect();
+        let at = dead.iter().position(|&lane| lane == self.state.parity.rewriting.lane).unwrap_or(0);
+        let mut some = false;
+        for lane in dead[at..].iter().chain(&dead[..at]).copied() {
+            let r = &mut self.state.parity.rewriting;
+            if r.lane != lane {
+                (r.lane, r.cursor) = (lane, 0);
+            }
+            let first = Ppa(lane * units);
+            let mut left = units;
+            while left > 0 {
+                let at = self.state.parity.rewriting.cursor;
+                let skipped = self.copies().live_units_from(lane, first + at);
+                let step = skipped.max(1);
+                self.state.parity.rewriting.cursor = if at + step >= units { 0 } else { at + step };
+                left = left.saturating_sub(step);
+                if skipped > 0
+                    || !self.map.is_valid(first + at)
+                    || !self.state.faults.is_dead_at(&self.shape.layout, first + at)
+                {
+                    continue;
+                }
+                some = true;
+                let unit = self.map.owner(first + at);
+                let stripe = self.shape.striped().stripe_of(unit);
+                if self.copies().job_of(stripe) == NONE {
+                    return Some((unit, stripe));
+                }
+            }
+        }
+        if !some {
+            self.state.parity.rewriting.lane = NONE;
+        }
+        None
     }
 
     /// Flush a stripe in such a way that this unit of it is rewritten.
@@ -246,19 +236,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             (true, _) => stripes.members(stripe).find(|u| *u != parity && on_flash(u)),
             (false, _) => Some(unit).filter(on_flash),
         };
-        let entry = self.entry_of(stripes.first_of(stripe));
+        let entry = self.state.parity.entry_of(&self.shape, &mut self.map, stripes.first_of(stripe));
         self.state.parity.rewriting.under_way += 1;
         self.state.counters.stripes_rewritten += 1;
         self.flush_with(entry, with);
         let job = self.state.parity.stripes.dirty.entry(entry).job;
+        debug_assert!(job != NONE, "stripe {stripe} is rewritten by no flush");
         self.state.parity.stripes.jobs[job].rewrites = true;
-    }
-
-    /// Set the fault timer: to the next death of planes, or to the time at which rewriting may continue, whichever is
-    /// earlier.
-    pub(in crate::device) fn set_fault_timer(&mut self) {
-        let at = [self.next_death(), self.rewriting_resumes()].into_iter().flatten().min();
-        self.state.faults.due_at = at.unwrap_or(UNSET);
-        self.state.set_rare_timer();
     }
 }

@@ -3,12 +3,12 @@
 use super::mend::Mend;
 use super::rebuild::Rebuild;
 use super::rewrite::Rewriting;
-use super::wear::Programs;
 use crate::containers::slab::Slab;
 use crate::device::drive::TIMER_REBUILT;
 use crate::device::limits::Limits;
+use crate::device::parity::stripes::StripeState;
 use crate::device::shape::Shape;
-use crate::device::write::stripe::StripeState;
+use crate::device::write::programs::Programs;
 use crate::front::Ring;
 use crate::ftl::readers::Readers;
 use crate::ftl::stripe_places::StripePlaces;
@@ -36,13 +36,15 @@ pub(in crate::device) struct Parity {
 }
 
 impl Parity {
-    pub fn new(shape: &Shape, limits: &Limits, moves_stripes: bool) -> Parity {
+    pub fn new(shape: &Shape, limits: &Limits) -> Parity {
         let lanes = shape.layout.lanes;
         let stripes = shape.stripes.as_ref();
         Parity {
             stripes: StripeState::new(stripes, shape.buffer_slots, lanes),
             places: match stripes {
-                Some(stripes) if moves_stripes => StripePlaces::new(stripes, shape.most_stripes.clone()),
+                Some(stripes) if shape.fixed.moves_stripes => {
+                    StripePlaces::new(stripes, shape.most_stripes.clone())
+                }
                 _ => StripePlaces::fixed(),
             },
             programs: Programs::new(stripes, lanes),

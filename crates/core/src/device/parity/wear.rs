@@ -2,50 +2,21 @@
 
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
+use crate::device::copies::Copies;
 use crate::device::drive::Device;
-use crate::device::parity::rewrite::MOST_REWRITTEN;
-use crate::device::write::stripe::Member;
+use crate::device::parity::state::Parity;
+use crate::device::parity::stripes::Member;
+use crate::device::shape::Shape;
 use crate::ftl::buffer::DirtyList;
 use crate::ftl::map::Place;
 use crate::ftl::stripe_places::rotated;
-use crate::ftl::stripes::Stripes;
 use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::policy::wear::{WearVerdict, WearView};
-use serde::{Deserialize, Serialize};
 
 /// Largest number of stripes that move at once, with their units in slots beside the buffer. Moves are rare compared
 /// with writes, so a few suffice; a stripe that finds no room is tried again at a later flush.
-const MOVES: u32 = 4;
-
-/// Rows programmed since the drive was made; those of its ageing are not counted.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::device) struct Programs {
-    lanes: Vec<u64>,
-    groups: Vec<u64>,
-}
-
-impl Programs {
-    pub fn new(stripes: Option<&Stripes>, lanes: u32) -> Programs {
-        Programs { lanes: vec![0; lanes as usize], groups: vec![0; stripes.map_or(0, |s| s.groups) as usize] }
-    }
-
-    /// Number of slots beside the buffer, for moves and for units of dead planes.
-    pub fn aside(stripes: Option<&Stripes>, levels: bool) -> u32 {
-        let moves = |s: &Stripes| if levels { MOVES * (s.width - 1) } else { 0 };
-        stripes.map_or(0, |s| moves(s).max(MOST_REWRITTEN))
-    }
-
-    /// Rows programmed by lane.
-    pub fn lanes(&self) -> &[u64] {
-        &self.lanes
-    }
-
-    /// Rows programmed by group of lanes.
-    pub fn groups(&self) -> &[u64] {
-        &self.groups
-    }
-}
+pub(in crate::device) const MOVES: u32 = 4;
 
 /// A stripe that is about to be flushed.
 struct Flushed {
@@ -55,31 +26,45 @@ struct Flushed {
     writes: u64,
 }
 
+impl Copies<'_> {
+    /// Sum of the programs of the lanes that the flush writes if the stripe does not move.
+    fn programs_at_home(&self, it: &Flushed) -> u64 {
+        let stripes = self.shape.striped();
+        let programs = self.parity.programs.lanes();
+        let members = stripes.members(it.stripe).enumerate();
+        // Parity is last, after the positions of the data.
+        let written = it.dirty | 1 << (stripes.width - 1);
+        members
+            .filter(|&(position, _)| written >> position & 1 != 0)
+            .map(|(_, unit)| programs[self.target_lane(unit) as usize])
+            .sum()
+    }
+}
+
+impl Parity {
+    /// Return the offset of the parity in a group for which the lanes that the flush writes have
+    /// the fewest programs, and the sum of these programs.
+    fn best_rotation(&self, shape: &Shape, it: &Flushed, group: u32) -> (u32, u64) {
+        let stripes = shape.striped();
+        let programs = self.programs.lanes();
+        let at = |offset: u32| programs[stripes.lane(group, offset) as usize];
+        let sum = |parity: u32| {
+            let (mut sum, mut left) = (at(parity), it.dirty);
+            while left != 0 {
+                sum += at(rotated(stripes.width, parity, left.trailing_zeros()));
+                left &= left - 1;
+            }
+            sum
+        };
+        let all = (0..stripes.width).map(|parity| (parity, sum(parity)));
+        all.min_by_key(|&(_, sum)| sum).expect("a stripe has members")
+    }
+}
+
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Rows programmed by lane since the drive was made; those of its ageing are not counted.
     pub fn programs_by_lane(&self) -> &[u64] {
         self.state.parity.programs.lanes()
-    }
-
-    /// Whether stripes may move to colder lanes.
-    pub fn moves_stripes(&self) -> bool {
-        self.fixed.moves_stripes
-    }
-
-    /// Whether extents are emptied to level the erases of their blocks.
-    pub fn levels_erases(&self) -> bool {
-        self.fixed.erase_gap.is_some()
-    }
-
-    /// Count rows programmed in a lane.
-    #[inline]
-    pub(in crate::device) fn count_rows(&mut self, lane: u32, rows: u64) {
-        let s = &mut self.state;
-        s.counters.rows_programmed += rows;
-        s.parity.programs.lanes[lane as usize] += rows;
-        if let Some(stripes) = &self.shape.stripes {
-            s.parity.programs.groups[stripes.group_of_lane(lane) as usize] += rows;
-        }
     }
 
     /// Decide whether a stripe that is about to be flushed moves. Returns whether it does, and the
@@ -108,9 +93,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let groups = self.state.parity.programs.groups();
         let others = (0..stripes.groups).filter(|&g| g != group && self.state.parity.places.has_room(g));
         let coldest = others.min_by_key(|&g| groups[g as usize]).unwrap_or(group);
-        let (parity, best) = self.best_rotation(&it, group);
+        let (parity, best) = self.state.parity.best_rotation(&self.shape, &it, group);
         let view = WearView {
-            own: self.programs_at_home(&it) / it.writes,
+            own: self.copies().programs_at_home(&it) / it.writes,
             best_rotation: best / it.writes,
             group: groups[group as usize] / width,
             coldest: groups[coldest as usize] / width,
@@ -119,43 +104,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             WearVerdict::Stay => return (false, NONE),
             WearVerdict::Shift => (group, parity),
             WearVerdict::Migrate if coldest == group => return (false, NONE),
-            WearVerdict::Migrate => (coldest, self.best_rotation(&it, coldest).0),
+            WearVerdict::Migrate => (coldest, self.state.parity.best_rotation(&self.shape, &it, coldest).0),
         };
         let s = &mut self.state;
         s.counters.shifts += u64::from(to == group);
         s.counters.migrations += u64::from(to != group);
         (true, s.parity.places.set(self.shape.striped(), stripe, to, parity))
-    }
-
-    /// Sum of the programs of the lanes that the flush writes if the stripe does not move.
-    fn programs_at_home(&self, it: &Flushed) -> u64 {
-        let stripes = self.shape.striped();
-        let programs = self.state.parity.programs.lanes();
-        let members = stripes.members(it.stripe).enumerate();
-        // Parity is last, after the positions of the data.
-        let written = it.dirty | 1 << (stripes.width - 1);
-        members
-            .filter(|&(position, _)| written >> position & 1 != 0)
-            .map(|(_, unit)| programs[self.target_lane(unit) as usize])
-            .sum()
-    }
-
-    /// Return the offset of the parity in a group for which the lanes that the flush writes have
-    /// the fewest programs, and the sum of these programs.
-    fn best_rotation(&self, it: &Flushed, group: u32) -> (u32, u64) {
-        let stripes = self.shape.striped();
-        let programs = self.state.parity.programs.lanes();
-        let at = |offset: u32| programs[stripes.lane(group, offset) as usize];
-        let sum = |parity: u32| {
-            let (mut sum, mut left) = (at(parity), it.dirty);
-            while left != 0 {
-                sum += at(rotated(stripes.width, parity, left.trailing_zeros()));
-                left &= left - 1;
-            }
-            sum
-        };
-        let all = (0..stripes.width).map(|parity| (parity, sum(parity)));
-        all.min_by_key(|&(_, sum)| sum).expect("a stripe has members")
     }
 
     /// Add the clean units of a moving stripe to its job, after its `members` members. Each takes a slot beside the
@@ -182,11 +136,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let Place::Flash(old_ppa) = place else { return false };
         let slot = self.state.write.buffer.take_moving(unit, DirtyList::of_stripe(entry));
         self.map.set_buffer(unit, slot);
-        self.data_below(slot, place, old_ppa);
+        self.data.below(&self.state.write.buffer, slot, place, old_ppa);
         self.state.parity.stripes.members[at] =
             Member { unit, slot, old_ppa, ppa: Ppa::NONE, done: false, short: true };
-        if self.fixed.may_fail {
-            self.lacks(unit, self.state.write.buffer.full(), NONE);
+        if self.shape.fixed.may_fail {
+            self.state.faults.lacks(unit, self.state.write.buffer.full(), NONE);
         }
         true
     }

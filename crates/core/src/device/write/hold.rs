@@ -2,11 +2,41 @@
 
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
+use crate::device::drive::State;
 use crate::device::drive::{Deferred, Device};
 use crate::ftl::buffer::DirtyList;
+use crate::ftl::layout::Layout;
+use crate::ftl::map::Map;
 use crate::ftl::map::{InBuffer, Place};
 use crate::medium::Medium;
 use crate::observer::{Observer, RequestStep};
+
+impl State {
+    /// Like `validate`, for a caller that knows the extent of the address.
+    #[inline]
+    pub(in crate::device) fn validate_in(&mut self, map: &mut Map, extent: u32, lpn: Lpn, ppa: Ppa) {
+        map.set_owner(ppa, lpn);
+        map.set_valid(ppa);
+        self.extents.gain(extent);
+    }
+
+    /// Make the copy of a logical unit at this address valid.
+    #[inline]
+    pub(in crate::device) fn validate(&mut self, map: &mut Map, layout: &Layout, lpn: Lpn, ppa: Ppa) {
+        let (extent, _) = layout.extent_of(ppa);
+        self.validate_in(map, extent, lpn, ppa);
+    }
+
+    /// Make the copy at this address stale.
+    #[inline]
+    pub(in crate::device) fn invalidate(&mut self, map: &mut Map, layout: &Layout, ppa: Ppa) {
+        debug_assert!(map.is_valid(ppa), "a unit goes stale once");
+        map.clear_valid(ppa);
+        let (extent, _) = layout.extent_of(ppa);
+        let left = self.extents.lose(extent);
+        self.gc.victim_appeared |= left == Some(layout.most_valid());
+    }
+}
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Begin a write whose data have arrived in the controller.
@@ -20,7 +50,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         // Writes enter the buffer in order: none passes a write that waits for room.
         let held = if s.host.room.is_empty() { self.hold_units(id) } else { Err(None) };
         if let Err(queue) = held {
-            self.wait_for(id, queue);
+            self.state.write.wait_for(&mut self.flash, &mut self.state.host, id, queue);
             self.make_room();
         }
         // Data that were flushed for this write may have made room in a queue.
@@ -44,17 +74,23 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.hold_unit_of(id, lpn, from, to)?;
             self.state.host.requests[id].next_lpn = lpn + 1;
         }
-        if self.fixed.acknowledge_held && command.fua {
+        if self.shape.fixed.acknowledge_held && command.fua {
             // Deferred, because its FLUSH may make room for waiting writes, which must not happen while these are being
             // admitted.
-            self.observe_request(id, RequestStep::Forced);
+            self.state.host.observe(&mut self.flash, self.state.now, id, RequestStep::Forced);
             let s = &mut self.state;
             if s.host.forced.is_empty() {
                 s.deferred.push(Deferred::Forced);
             }
             s.host.forced.push_back(id);
-        } else if self.fixed.acknowledge_held {
-            self.complete_message(id);
+        } else if self.shape.fixed.acknowledge_held {
+            self.state.host.complete_message(
+                &self.shape,
+                &mut self.flash,
+                &mut self.state.timers,
+                self.state.now,
+                id,
+            );
         } else {
             // Hold all units first, so that neighbours share write units.
             self.flush_as_policy_says(DirtyList::of_pool(0));
@@ -70,18 +106,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let place = self.map.lookup(lpn);
         let (mut mask, full) = (s.write.buffer.mask(from, to, true), s.write.buffer.full());
         if let Place::Buffer(InBuffer::Slot(slot)) = place
-            && self.fixed.overwrite_in_place
+            && self.shape.fixed.overwrite_in_place
             && !s.write.buffer.slot(slot).in_flight
         {
             s.write.buffer.overwrite(slot, mask);
             s.counters.host_units_written += 1;
-            if self.fixed.may_fail {
-                self.lost_no_more(lpn, mask);
+            if self.shape.fixed.may_fail {
+                self.state.faults.lost_no_more(lpn, mask);
             }
-            let s = &self.state;
-            let list = s.write.buffer.slot(slot).list;
-            self.list_written(list);
-            self.data_held(id, slot, from, to);
+            self.list_written(self.state.write.buffer.slot(slot).list);
+            self.data.held(&self.shape.layout, &self.state, id, slot, from..to);
             return Ok(());
         }
         if s.write.buffer.held() == s.write.buffer.capacity() {
@@ -89,7 +123,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let list = self.dirty_list_of(lpn);
         let written = mask;
-        if let Some(queue) = self.queue_closed_to(list, id) {
+        if let Some(queue) = self.state.write.queue_closed_to(&self.shape, list, id) {
             return Err(Some(queue));
         }
         let mut below = Ppa::NONE;
@@ -113,47 +147,22 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
         };
         let s = &mut self.state;
-        let waiter = if self.fixed.acknowledge_held { NONE } else { id };
+        let waiter = if self.shape.fixed.acknowledge_held { NONE } else { id };
         let slot = s.write.buffer.insert(lpn, old_ppa, mask, list, waiter).expect("room was seen above");
-        if !self.fixed.acknowledge_held {
+        if !self.shape.fixed.acknowledge_held {
             s.host.requests[id].remaining += 1;
         }
         s.counters.host_units_written += 1;
-        if self.fixed.may_fail {
-            self.lost_no_more(lpn, written);
+        if self.shape.fixed.may_fail {
+            self.state.faults.lost_no_more(lpn, written);
         }
         self.map.set_buffer(lpn, slot);
         self.list_written(list);
-        self.data_below(slot, place, below);
-        self.data_held(id, slot, from, to);
-        if self.fixed.acknowledge_held {
+        self.data.below(&self.state.write.buffer, slot, place, below);
+        self.data.held(&self.shape.layout, &self.state, id, slot, from..to);
+        if self.shape.fixed.acknowledge_held {
             self.flush_as_policy_says(list);
         }
         Ok(())
-    }
-
-    /// Make the copy of a logical unit at this address valid.
-    #[inline]
-    pub(in crate::device) fn validate(&mut self, lpn: Lpn, ppa: Ppa) {
-        let (extent, _) = self.shape.layout.extent_of(ppa);
-        self.validate_in(extent, lpn, ppa);
-    }
-
-    /// Like `validate`, for a caller that knows the extent of the address.
-    #[inline]
-    pub(in crate::device) fn validate_in(&mut self, extent: u32, lpn: Lpn, ppa: Ppa) {
-        self.map.set_owner(ppa, lpn);
-        self.map.set_valid(ppa);
-        self.state.extents.gain(extent);
-    }
-
-    /// Make the copy at this address stale.
-    #[inline]
-    pub(in crate::device) fn invalidate(&mut self, ppa: Ppa) {
-        debug_assert!(self.map.is_valid(ppa), "a unit goes stale once");
-        self.map.clear_valid(ppa);
-        let (extent, _) = self.shape.layout.extent_of(ppa);
-        let left = self.state.extents.lose(extent);
-        self.state.gc.victim_appeared |= left == Some(self.shape.layout.most_valid());
     }
 }

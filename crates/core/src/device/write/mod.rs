@@ -4,6 +4,7 @@
 mod audit;
 pub(super) mod hold;
 pub(super) mod path;
+pub(super) mod programs;
 pub(super) mod queues;
 mod ready_dies;
 pub(super) mod room;

@@ -8,8 +8,11 @@ use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use crate::containers::slab::Slab;
 use crate::device::drive::Device;
+use crate::device::host::commands::Host;
 use crate::device::host::commands::Request;
 use crate::device::shape::Shape;
+use crate::device::write::state::Writes;
+use crate::flash::Flash;
 use crate::flash::OpId;
 use crate::ftl::buffer::DirtyList;
 use crate::ftl::config::ExtentKind;
@@ -163,64 +166,80 @@ pub(in crate::device) fn check(shape: &Shape, limit: Option<QueueLimit>) -> Resu
     }
 }
 
-impl<O: Observer, M: Medium> Device<O, M> {
-    /// Let a write wait for a queue, or (`None`) for room in the buffer.
-    pub(in crate::device) fn wait_for(&mut self, id: u32, queue: Option<u32>) {
-        let s = &mut self.state;
-        match queue {
-            Some(queue) => s.write.queues.push(queue, id, &s.host.requests),
-            // A write that comes from a queue keeps its place.
-            None if s.write.queues.limits() => {
-                let arrived = s.host.requests[id].host.arrived;
-                let behind =
-                    s.host.room.partition_point(|&other| s.host.requests[other].host.arrived <= arrived);
-                s.host.room.insert(behind, id);
-            }
-            None => s.host.room.push_back(id),
-        }
-        self.note_oldest_write();
-    }
-
-    /// Remove the write that has waited longest for room in the buffer.
-    pub(in crate::device) fn leave_room(&mut self) {
-        self.state.host.room.pop_front();
-        self.note_oldest_write();
-    }
-
-    /// Remove a write that has waited longest for a queue.
-    fn leave_queue(&mut self, queue: u32, id: u32) {
-        self.state.write.queues.pop(queue, id);
-        self.note_oldest_write();
+impl Writes {
+    /// Whether a queue has its limit of dirty units.
+    fn is_full(&self, shape: &Shape, queue: u32) -> bool {
+        let q = &self.queues;
+        self.dirty_of_lanes(shape, queue * q.lanes..(queue + 1) * q.lanes) >= q.limit
     }
 
     /// The queue that keeps command `id` from writing a unit of this list's pool, because the queue is full or older
     /// commands wait for it.
     #[inline]
-    pub(in crate::device) fn queue_closed_to(&self, list: DirtyList, id: u32) -> Option<u32> {
-        let q = &self.state.write.queues;
+    pub(in crate::device) fn queue_closed_to(&self, shape: &Shape, list: DirtyList, id: u32) -> Option<u32> {
+        let q = &self.queues;
         if !q.limits() {
             return None;
         }
-        let queue = q.queue_of(self.shape.first_lane(list.pool()));
+        let queue = q.queue_of(shape.first_lane(list.pool()));
         let head = q.waiting[queue as usize].head();
-        (head != NONE && head != id || self.is_full(queue)).then_some(queue)
-    }
-
-    /// Whether a queue has its limit of dirty units.
-    fn is_full(&self, queue: u32) -> bool {
-        let q = &self.state.write.queues;
-        self.dirty_of_lanes(queue * q.lanes..(queue + 1) * q.lanes) >= q.limit
+        (head != NONE && head != id || self.is_full(shape, queue)).then_some(queue)
     }
 
     /// The queue with room whose first waiting write is the oldest.
-    fn queue_with_room(&self) -> Option<u32> {
-        let q = &self.state.write.queues;
+    fn queue_with_room(&self, shape: &Shape, host: &Host) -> Option<u32> {
+        let q = &self.queues;
         let first = |queue: u32| q.waiting[queue as usize].head();
         (0..q.waiting.len() as u32)
-            .filter(|&queue| first(queue) != NONE && !self.is_full(queue))
-            .min_by_key(|&queue| self.state.host.requests[first(queue)].host.index)
+            .filter(|&queue| first(queue) != NONE && !self.is_full(shape, queue))
+            .min_by_key(|&queue| host.requests[first(queue)].host.index)
     }
 
+    /// Tell the flash since when the oldest write has waited for the buffer. Suspension may depend on it.
+    pub(in crate::device) fn note_oldest_write<O: Observer>(&mut self, flash: &mut Flash<O>, host: &Host) {
+        if !flash.interrupts(Occupant::Erase) {
+            return;
+        }
+        let waiting = host.room.front().copied().into_iter().chain(self.queues.heads());
+        let oldest = waiting.map(|id| host.requests[id].host.arrived).min();
+        flash.set_oldest_write(oldest.map_or(SimTime::NEVER, SimTime));
+    }
+
+    /// Let a write wait for a queue, or (`None`) for room in the buffer.
+    pub(in crate::device) fn wait_for<O: Observer>(
+        &mut self,
+        flash: &mut Flash<O>,
+        host: &mut Host,
+        id: u32,
+        queue: Option<u32>,
+    ) {
+        match queue {
+            Some(queue) => self.queues.push(queue, id, &host.requests),
+            // A write that comes from a queue keeps its place.
+            None if self.queues.limits() => {
+                let arrived = host.requests[id].host.arrived;
+                let behind = host.room.partition_point(|&other| host.requests[other].host.arrived <= arrived);
+                host.room.insert(behind, id);
+            }
+            None => host.room.push_back(id),
+        }
+        self.note_oldest_write(flash, host);
+    }
+
+    /// Remove a write that has waited longest for a queue.
+    fn leave_queue<O: Observer>(&mut self, flash: &mut Flash<O>, host: &Host, queue: u32, id: u32) {
+        self.queues.pop(queue, id);
+        self.note_oldest_write(flash, host);
+    }
+
+    /// Remove the write that has waited longest for room in the buffer.
+    pub(in crate::device) fn leave_room<O: Observer>(&mut self, flash: &mut Flash<O>, host: &mut Host) {
+        host.room.pop_front();
+        self.note_oldest_write(flash, host);
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
     /// Admit writes that waited for queues that have room now, the oldest first. `by` is the program that
     /// made room, and its write unit; `None` if no program did.
     #[inline]
@@ -231,34 +250,30 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     fn admit_from_queues(&mut self, by: Option<(OpId, u32)>) {
-        while let Some(queue) = self.queue_with_room() {
+        while let Some(queue) = self.state.write.queue_with_room(&self.shape, &self.state.host) {
             let id = self.state.write.queues.waiting[queue as usize].head();
             match by {
-                Some((op, write_unit)) => self.charge_room(id, op, write_unit),
-                None => self.charge_flush_ahead(id),
+                Some((op, write_unit)) => self.state.host.charge_room(
+                    &mut self.flash,
+                    &self.state.write,
+                    self.state.now,
+                    id,
+                    op,
+                    write_unit,
+                ),
+                None => self.state.host.charge_flush_ahead(&mut self.flash, self.state.now, id),
             }
             match self.hold_units(id) {
-                Ok(()) => self.leave_queue(queue, id),
+                Ok(()) => self.state.write.leave_queue(&mut self.flash, &self.state.host, queue, id),
                 Err(Some(same)) if same == queue => {}
                 Err(other) => {
-                    self.leave_queue(queue, id);
-                    self.wait_for(id, other);
+                    self.state.write.leave_queue(&mut self.flash, &self.state.host, queue, id);
+                    self.state.write.wait_for(&mut self.flash, &mut self.state.host, id, other);
                 }
             }
         }
         if self.state.write.queues.count > 0 {
             self.make_room();
         }
-    }
-
-    /// Tell the flash since when the oldest write has waited for the buffer. Suspension may depend on it.
-    pub(in crate::device) fn note_oldest_write(&mut self) {
-        let s = &self.state;
-        if !self.flash.interrupts(Occupant::Erase) {
-            return;
-        }
-        let waiting = s.host.room.front().copied().into_iter().chain(s.write.queues.heads());
-        let oldest = waiting.map(|id| s.host.requests[id].host.arrived).min();
-        self.flash.set_oldest_write(oldest.map_or(SimTime::NEVER, SimTime));
     }
 }

@@ -2,58 +2,44 @@
 
 use crate::containers::NONE;
 use crate::device::drive::Device;
+use crate::device::host::commands::Host;
+use crate::device::write::state::Writes;
+use crate::flash::Flash;
 use crate::flash::OpId;
 use crate::medium::Medium;
 use crate::observer::{Observer, RequestStep};
 use tailcut_units::{Cause, Ledger};
 
-impl<O: Observer, M: Medium> Device<O, M> {
-    /// Admit waiting writes in order, after room may have appeared. `by` is the program that made
-    /// room, and its write unit; `None` if a TRIM dropped slots.
-    #[inline]
-    pub(in crate::device) fn admit_waiting(&mut self, by: Option<(OpId, u32)>) {
-        while let Some(&id) = self.state.host.room.front() {
-            match by {
-                Some((op, write_unit)) => self.charge_room(id, op, write_unit),
-                None => self.charge_flush_ahead(id),
-            }
-            match self.hold_units(id) {
-                Ok(()) => {}
-                Err(None) if by.is_some() => return self.make_room(),
-                Err(None) => return,
-                Err(queue) => self.wait_for(id, queue),
-            }
-            self.leave_room();
-        }
-    }
-
+impl Host {
     /// Charge the wait of a write up to now to the flush of earlier data. The wait ends because slots were dropped, or
     /// because the drive has become read-only.
-    pub(in crate::device) fn charge_flush_ahead(&mut self, id: u32) {
-        let now = self.state.now;
-        let r = &mut self.state.host.requests[id];
+    pub(in crate::device) fn charge_flush_ahead<O: Observer>(
+        &mut self,
+        flash: &mut Flash<O>,
+        now: u64,
+        id: u32,
+    ) {
+        let r = &mut self.requests[id];
         r.host.ledger.charge(Cause::BUFFER_FLUSH, now - r.room_since);
         r.room_since = now;
-        self.observe_request(id, RequestStep::Room(NONE));
-    }
-
-    /// Flush the oldest data, regardless of the policy, if nothing is in flight. A write waits for
-    /// room.
-    pub(in crate::device) fn make_room(&mut self) {
-        let b = &self.state.write.buffer;
-        if b.dirty() == b.held() {
-            self.flush_oldest();
-        }
+        self.observe(flash, now, id, RequestStep::Room(NONE));
     }
 
     /// Charge a request for its wait for buffer room up to now. The wait is split by the causes of the write unit that
     /// made room.
-    pub(in crate::device) fn charge_room(&mut self, id: u32, op: OpId, write_unit: u32) {
-        self.observe_request(id, RequestStep::Room(op.number()));
-        let s = &mut self.state;
-        let r = &mut s.host.requests[id];
-        let (since, now) = (r.room_since, s.now);
-        let (g, o) = (&s.write.units[write_unit], self.flash.op(op));
+    pub(in crate::device) fn charge_room<O: Observer>(
+        &mut self,
+        flash: &mut Flash<O>,
+        write: &Writes,
+        now: u64,
+        id: u32,
+        op: OpId,
+        write_unit: u32,
+    ) {
+        self.observe(flash, now, id, RequestStep::Room(op.number()));
+        let r = &mut self.requests[id];
+        let (since, now) = (r.room_since, now);
+        let (g, o) = (&write.units[write_unit], flash.op(op));
         let overlap = |from: u64, to: u64| to.min(now).saturating_sub(from.max(since));
         // Before the write unit was formed, and while it read missing data or was programmed, the
         // wait is for its own work. From `ready` to `entered` no block was free.
@@ -66,6 +52,43 @@ impl<O: Observer, M: Medium> Device<O, M> {
         charge_stall(&mut r.host.ledger, &g.stalled, stalled, o.entered.saturating_sub(g.ready));
         share_out(&mut r.host.ledger, o.ledger.part(Cause::FLASH_WAITS), queued);
         r.room_since = now;
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
+    /// Admit waiting writes in order, after room may have appeared. `by` is the program that made
+    /// room, and its write unit; `None` if a TRIM dropped slots.
+    #[inline]
+    pub(in crate::device) fn admit_waiting(&mut self, by: Option<(OpId, u32)>) {
+        while let Some(&id) = self.state.host.room.front() {
+            match by {
+                Some((op, write_unit)) => self.state.host.charge_room(
+                    &mut self.flash,
+                    &self.state.write,
+                    self.state.now,
+                    id,
+                    op,
+                    write_unit,
+                ),
+                None => self.state.host.charge_flush_ahead(&mut self.flash, self.state.now, id),
+            }
+            match self.hold_units(id) {
+                Ok(()) => {}
+                Err(None) if by.is_some() => return self.make_room(),
+                Err(None) => return,
+                Err(queue) => self.state.write.wait_for(&mut self.flash, &mut self.state.host, id, queue),
+            }
+            self.state.write.leave_room(&mut self.flash, &mut self.state.host);
+        }
+    }
+
+    /// Flush the oldest data, regardless of the policy, if nothing is in flight. A write waits for
+    /// room.
+    pub(in crate::device) fn make_room(&mut self) {
+        let b = &self.state.write.buffer;
+        if b.dirty() == b.held() {
+            self.flush_oldest();
+        }
     }
 }
 

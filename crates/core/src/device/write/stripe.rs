@@ -9,197 +9,60 @@
 
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
-use crate::containers::list::{Link, List};
-use crate::containers::slab::Slab;
+use crate::device::copies::Copies;
 use crate::device::drive::Device;
+use crate::device::parity::state::Parity;
+use crate::device::parity::stripes::Basis;
+use crate::device::parity::stripes::Member;
+use crate::device::shape::Shape;
 use crate::device::work::Work;
-use crate::flash::{Held, OpId, SLOTS};
+use crate::flash::Flash;
+use crate::flash::OpId;
+use crate::ftl::buffer::Buffer;
 use crate::ftl::buffer::DirtyList;
-use crate::ftl::dirty_stripes::DirtyStripes;
+use crate::ftl::map::Map;
 use crate::ftl::map::Place;
-use crate::ftl::stripes::Stripes;
 use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::policy::flush::FlushVerdict;
-use serde::{Deserialize, Serialize};
-use tailcut_units::{Ledger, Occupant};
+use tailcut_units::Occupant;
 
-/// The method by which a job computes the new parity. All methods use the units that the job writes; they differ in the
-/// units that are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::device) enum Basis {
-    /// Read the old parity and the old copies of the written units.
-    ReadModifyWrite,
-    /// Read the rest of the stripe.
-    ReconstructWrite,
-    /// Read the rest of the stripe and the old parity, but not the old copy of this unit. The unit is written only in
-    /// part, and its old copy is lost or blocked by a collection, so the old copy is computed from all others.
-    ReconstructAround(Lpn),
-}
-
-/// The flush of one stripe.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::device) struct Job {
-    /// The entry of the stripe among the dirty stripes.
-    pub entry: u32,
-    /// Number of units written; the parity is the last.
-    pub members: u32,
-    /// The method of computing the new parity.
-    pub basis: Basis,
-    /// Number of reads under way whose data the parity needs.
-    pub reads: u32,
-    /// Number of programs that have not ended.
-    pub programs: u32,
-    /// Whether the job rewrites a lost unit.
-    pub rewrites: bool,
-    /// Whether one of the reads for the parity has failed.
-    pub failed: bool,
-    /// Whether the job recomputes the parity of a broken stripe from its data.
-    pub repairs: bool,
-    /// The group from which this flush moves the stripe, or `NONE`.
-    pub left: u32,
-    /// When the data for the parity were complete, ns.
-    pub ready: u64,
-    /// The lane that had no free row for the job.
-    pub lacking: u32,
-    /// The account of that lane's die at the beginning of the wait.
-    pub seen: Held,
-    /// What the die did during the wait, by cause.
-    pub stalled: Ledger,
-    /// Latency by cause before the programs were queued.
-    pub ledger: Ledger,
-}
-
-/// One member of a job.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(in crate::device) struct Member {
-    /// The logical unit.
-    pub unit: Lpn,
-    /// Its slot in the write buffer; `NONE` for parity.
-    pub slot: u32,
-    /// The copy that the old parity covers; `NONE` if there is none. For the parity itself it is `NONE` too; its old
-    /// copy is in the stripe's entry.
-    pub old_ppa: Ppa,
-    /// Its new address.
-    pub ppa: Ppa,
-    /// Whether it has been programmed there. The slot then no longer belongs to the job.
-    pub done: bool,
-    /// Whether the slot still lacks bytes, which must be read from the old copy or computed from the other members.
-    pub short: bool,
-}
-
-/// The state of stripes that are dirty or being flushed.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::device) struct StripeState {
-    pub dirty: DirtyStripes,
-    pub jobs: Slab<Job>,
-    /// The members of each job.
-    pub members: Vec<Member>,
-    width: u32,
-    /// Number of jobs that wait for rows.
-    pub waiting: u32,
-    /// The jobs that wait for rows, by group.
-    pub stalled: Vec<List>,
-    /// The links of these lists, by job.
-    pub links: Vec<Link>,
-}
-
-impl StripeState {
-    /// Create the state for a buffer of `slots` slots. It is empty on a drive without stripes.
-    pub fn new(stripes: Option<&Stripes>, slots: u32, lanes: u32) -> StripeState {
-        let (width, groups) = stripes.map_or((1, 0), |s| (s.width, s.groups));
-        let jobs = StripeState::most_jobs(stripes, slots, lanes);
-        let entries = StripeState::most_entries(stripes, slots, lanes);
-        let blank = Job {
-            entry: NONE,
-            members: 0,
-            basis: Basis::ReadModifyWrite,
-            reads: 0,
-            programs: 0,
-            rewrites: false,
-            failed: false,
-            repairs: false,
-            left: NONE,
-            ready: 0,
-            lacking: NONE,
-            seen: [0; SLOTS],
-            stalled: Ledger::new(),
-            ledger: Ledger::new(),
-        };
-        StripeState {
-            dirty: DirtyStripes::new(entries, groups, width - 1),
-            jobs: Slab::new(jobs as usize, blank),
-            members: vec![Member::default(); (jobs * width) as usize],
-            width,
-            waiting: 0,
-            stalled: vec![List::default(); groups as usize],
-            links: vec![Link::default(); jobs as usize],
-        }
-    }
-
-    /// Largest number of stripes flushed at once: enough to keep many of them busy on every plane.
-    pub fn most_jobs(stripes: Option<&Stripes>, slots: u32, lanes: u32) -> u32 {
-        // A smaller number limits memory: operations are reserved for every unit of each stripe.
-        stripes.map_or(0, |s| slots.min(64 * lanes).min((1 << 17) / s.width))
-    }
-
-    /// Largest number of stripes that are dirty or being flushed.
-    pub fn most_entries(stripes: Option<&Stripes>, slots: u32, lanes: u32) -> u32 {
-        if stripes.is_some() { slots + StripeState::most_jobs(stripes, slots, lanes) } else { 0 }
-    }
-
-    /// The members of a job.
-    pub fn members_of(&self, job: u32) -> std::ops::Range<usize> {
-        let first = (job * self.width) as usize;
-        first..first + self.jobs[job].members as usize
-    }
-}
-
-impl<O: Observer, M: Medium> Device<O, M> {
-    /// Return the entry of a unit's stripe, and open one if there is none. The buffer is about to hold a unit of the
-    /// stripe.
+impl Shape {
+    /// Whether a collection has closed a lane to host operations.
     #[inline]
-    pub(in crate::device) fn entry_of(&mut self, unit: Lpn) -> u32 {
-        let stripes = self.shape.striped();
-        let stripe = stripes.stripe_of(unit);
-        let parity = stripes.parity(stripe);
-        let old_ppa = match self.map.lookup(parity) {
-            Place::Buffer(held) => return held.stripe(),
-            Place::Flash(ppa) => ppa,
-            Place::Unmapped => Ppa::NONE,
-        };
-        let entry = self.state.parity.stripes.dirty.open(stripe, old_ppa);
-        self.map.set_stripe(parity, entry);
-        entry
+    pub(in crate::device) fn is_closed<O: Observer>(&self, flash: &Flash<O>, lane: u32) -> bool {
+        flash.is_closed(self.units_of_lane(lane).start)
     }
+}
 
-    /// Note that a unit of this stripe was written to the buffer.
-    #[inline]
-    pub(in crate::device) fn stripe_written(&mut self, entry: u32) {
-        let s = &mut self.state;
-        let stripe = s.parity.stripes.dirty.entry(entry).stripe;
-        let group = s.parity.places.group_of(self.shape.striped(), stripe);
-        let dirty = s.write.buffer.dirty_in(DirtyList::of_stripe(entry));
-        s.parity.stripes.dirty.written(entry, group, dirty);
-    }
-
+impl Copies<'_> {
     /// The job that flushes a stripe, or `NONE`.
     #[inline]
     pub(in crate::device) fn job_of(&self, stripe: u32) -> u32 {
         match self.map.lookup(self.shape.striped().parity(stripe)) {
-            Place::Buffer(held) => self.state.parity.stripes.dirty.entry(held.stripe()).job,
+            Place::Buffer(held) => self.parity.stripes.dirty.entry(held.stripe()).job,
             _ => NONE,
         }
     }
 
-    /// The index of this unit among the members of a job (`NONE` means no job).
-    #[inline]
-    pub(in crate::device) fn member_of(&self, job: u32, unit: Lpn) -> Option<usize> {
-        let s = &self.state.parity.stripes;
-        if job == NONE {
-            return None;
-        }
-        s.members_of(job).find(|&i| s.members[i].unit == unit)
+    /// Like `flash_copy`, for a caller that knows the stripe's job.
+    pub(in crate::device) fn copy_beside(&self, job: u32, unit: Lpn) -> Option<Ppa> {
+        let ppa = if self.shape.striped().is_parity(unit) {
+            match self.map.lookup(unit) {
+                Place::Unmapped => Ppa::NONE,
+                Place::Flash(ppa) => ppa,
+                Place::Buffer(held) => self.parity.stripes.dirty.entry(held.stripe()).old_ppa,
+            }
+        } else if let Some(member) = self.parity.stripes.member_of(job, unit) {
+            self.parity.stripes.members[member].old_ppa
+        } else {
+            match self.map.lookup(unit) {
+                Place::Unmapped => Ppa::NONE,
+                Place::Flash(ppa) => ppa,
+                Place::Buffer(held) => self.write.buffer.slot(held.slot()).old_ppa,
+            }
+        };
+        Some(ppa).filter(|&ppa| ppa != Ppa::NONE)
     }
 
     /// The copy on flash of a unit (or parity) that the parity of its stripe covers.
@@ -208,64 +71,33 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.copy_beside(self.job_of(self.shape.striped().stripe_of(unit)), unit)
     }
 
-    /// Like `flash_copy`, for a caller that knows the stripe's job.
-    pub(in crate::device) fn copy_beside(&self, job: u32, unit: Lpn) -> Option<Ppa> {
-        let s = &self.state;
-        let ppa = if self.shape.striped().is_parity(unit) {
-            match self.map.lookup(unit) {
-                Place::Unmapped => Ppa::NONE,
-                Place::Flash(ppa) => ppa,
-                Place::Buffer(held) => s.parity.stripes.dirty.entry(held.stripe()).old_ppa,
-            }
-        } else if let Some(member) = self.member_of(job, unit) {
-            s.parity.stripes.members[member].old_ppa
-        } else {
-            match self.map.lookup(unit) {
-                Place::Unmapped => Ppa::NONE,
-                Place::Flash(ppa) => ppa,
-                Place::Buffer(held) => s.write.buffer.slot(held.slot()).old_ppa,
-            }
-        };
-        Some(ppa).filter(|&ppa| ppa != Ppa::NONE)
-    }
-
-    /// Note that a copy on flash was moved. Returns true if a job still needs this copy, or if it is the parity of a
-    /// stripe with units in the buffer.
-    #[inline]
-    pub(in crate::device) fn member_moved(&mut self, unit: Lpn, old_ppa: Ppa, new: Ppa) -> bool {
-        let Some(stripes) = &self.shape.stripes else { return false };
-        let Place::Buffer(held) = self.map.lookup(stripes.parity(stripes.stripe_of(unit))) else {
+    /// Whether a collection has closed a lane that the flush of this stripe would program.
+    fn is_hindered<O: Observer>(&self, flash: &Flash<O>, entry: u32, group: u32, whole: bool) -> bool {
+        if self.gc.groups.collecting(group) == 0 {
             return false;
-        };
-        let entry = held.stripe();
-        if stripes.is_parity(unit) {
-            let entry = self.state.parity.stripes.dirty.entry_mut(entry);
-            debug_assert_eq!(entry.old_ppa, old_ppa);
-            entry.old_ppa = new;
-            return true;
         }
-        match self.member_of(self.state.parity.stripes.dirty.entry(entry).job, unit) {
-            Some(i) if self.state.parity.stripes.members[i].old_ppa == old_ppa => {
-                self.state.parity.stripes.members[i].old_ppa = new;
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether a collection has closed a lane to host operations.
-    #[inline]
-    pub(in crate::device) fn is_closed(&self, lane: u32) -> bool {
-        self.flash.is_closed(self.shape.units_of_lane(lane).start)
+        let stripes = self.shape.striped();
+        let stripe = self.parity.stripes.dirty.entry(entry).stripe;
+        let is_dirty = |slot| !self.write.buffer.slot(slot).in_flight;
+        stripes.members(stripe).any(|unit| {
+            let written = whole
+                || stripes.is_parity(unit)
+                || matches!(self.map.lookup(unit), Place::Buffer(held) if is_dirty(held.slot()));
+            written && self.shape.is_closed(flash, self.target_lane(unit))
+        })
     }
 
     /// The stripe to flush next. Without `least_hindered` it is the least recently written one. With it, the candidates
     /// are the least recently written stripe of each group; if some stripes are whole, only those. The result is the
     /// oldest candidate that no collection delays, or the oldest of all if collections delay every candidate.
-    pub(in crate::device) fn next_stripe(&self, least_hindered: bool) -> Option<u32> {
+    pub(in crate::device) fn next_stripe<O: Observer>(
+        &self,
+        flash: &Flash<O>,
+        least_hindered: bool,
+    ) -> Option<u32> {
         let stripes = self.shape.stripes.as_ref()?;
-        let dirty = &self.state.parity.stripes.dirty;
-        if self.state.parity.stripes.jobs.is_exhausted() {
+        let dirty = &self.parity.stripes.dirty;
+        if self.parity.stripes.jobs.is_exhausted() {
             return None;
         }
         let heads = |whole| (0..stripes.groups).filter_map(move |g| dirty.oldest(g, whole).map(|e| (e, g)));
@@ -277,29 +109,74 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let whole = oldest(true).is_some();
         let (entry, group) = oldest(whole)?;
-        if !self.is_hindered(entry, group, whole) {
+        if !self.is_hindered(flash, entry, group, whole) {
             return Some(entry);
         }
-        let free = heads(whole).filter(|&(e, g)| !self.is_hindered(e, g, whole)).min_by_key(written);
+        let free = heads(whole).filter(|&(e, g)| !self.is_hindered(flash, e, g, whole)).min_by_key(written);
         Some(free.map_or(entry, |(entry, _)| entry))
     }
+}
 
-    /// Whether a collection has closed a lane that the flush of this stripe would program.
-    fn is_hindered(&self, entry: u32, group: u32, whole: bool) -> bool {
-        if self.state.gc.groups.collecting(group) == 0 {
-            return false;
-        }
-        let stripes = self.shape.striped();
-        let stripe = self.state.parity.stripes.dirty.entry(entry).stripe;
-        let is_dirty = |slot| !self.state.write.buffer.slot(slot).in_flight;
-        stripes.members(stripe).any(|unit| {
-            let written = whole
-                || stripes.is_parity(unit)
-                || matches!(self.map.lookup(unit), Place::Buffer(held) if is_dirty(held.slot()));
-            written && self.is_closed(self.target_lane(unit))
-        })
+impl Parity {
+    /// Return the entry of a unit's stripe, and open one if there is none. The buffer is about to hold a unit of the
+    /// stripe.
+    #[inline]
+    pub(in crate::device) fn entry_of(&mut self, shape: &Shape, map: &mut Map, unit: Lpn) -> u32 {
+        let stripes = shape.striped();
+        let stripe = stripes.stripe_of(unit);
+        let parity = stripes.parity(stripe);
+        let old_ppa = match map.lookup(parity) {
+            Place::Buffer(held) => return held.stripe(),
+            Place::Flash(ppa) => ppa,
+            Place::Unmapped => Ppa::NONE,
+        };
+        let entry = self.stripes.dirty.open(stripe, old_ppa);
+        map.set_stripe(parity, entry);
+        entry
     }
 
+    /// Note that a unit of this stripe was written to the buffer.
+    #[inline]
+    pub(in crate::device) fn stripe_written(&mut self, shape: &Shape, buffer: &Buffer, entry: u32) {
+        let stripe = self.stripes.dirty.entry(entry).stripe;
+        let group = self.places.group_of(shape.striped(), stripe);
+        let dirty = buffer.dirty_in(DirtyList::of_stripe(entry));
+        self.stripes.dirty.written(entry, group, dirty);
+    }
+
+    /// Note that a copy on flash was moved. Returns true if a job still needs this copy, or if it is the parity of a
+    /// stripe with units in the buffer.
+    #[inline]
+    pub(in crate::device) fn member_moved(
+        &mut self,
+        shape: &Shape,
+        map: &Map,
+        unit: Lpn,
+        old_ppa: Ppa,
+        new: Ppa,
+    ) -> bool {
+        let Some(stripes) = &shape.stripes else { return false };
+        let Place::Buffer(held) = map.lookup(stripes.parity(stripes.stripe_of(unit))) else {
+            return false;
+        };
+        let entry = held.stripe();
+        if stripes.is_parity(unit) {
+            let entry = self.stripes.dirty.entry_mut(entry);
+            debug_assert_eq!(entry.old_ppa, old_ppa);
+            entry.old_ppa = new;
+            return true;
+        }
+        match self.stripes.member_of(self.stripes.dirty.entry(entry).job, unit) {
+            Some(i) if self.stripes.members[i].old_ppa == old_ppa => {
+                self.stripes.members[i].old_ppa = new;
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
     /// Flush the stripe that the flush policy has chosen; `same` is the stripe of the last write. Returns false if no
     /// stripe can be flushed now. The flush policy is then asked again when stripes that are being flushed have
     /// committed.
@@ -309,7 +186,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             FlushVerdict::SameLane => {
                 Some(same).filter(|&e| stripes.dirty.entry(e).job == NONE && !stripes.jobs.is_exhausted())
             }
-            _ => self.next_stripe(verdict == FlushVerdict::LeastHindered),
+            _ => self.copies().next_stripe(&self.flash, verdict == FlushVerdict::LeastHindered),
         };
         if let Some(entry) = entry {
             self.flush_stripe(entry);
@@ -319,7 +196,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Flush all stripes that may be flushed now.
     pub(in crate::device) fn flush_all_stripes(&mut self) {
-        while let Some(entry) = self.next_stripe(false) {
+        while let Some(entry) = self.copies().next_stripe(&self.flash, false) {
             self.flush_stripe(entry);
         }
     }
@@ -331,7 +208,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Flush the dirty units of a stripe. `also`: rewrite this unit of the stripe, which is on flash.
     pub(in crate::device) fn flush_with(&mut self, entry: u32, also: Option<Lpn>) {
-        let levels = self.fixed.moves_stripes && self.state.faults.life.is_empty();
+        let levels = self.shape.fixed.moves_stripes && self.state.faults.life.is_empty();
         let (moves, left) = if levels { self.move_stripe(entry) } else { (false, NONE) };
         let stripes = self.shape.striped();
         let s = &mut self.state;
@@ -349,9 +226,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             s.parity.stripes.members[first + members] =
                 Member { unit, slot, old_ppa, ppa: Ppa::NONE, done: false, short };
             members += 1;
-            if short && self.fixed.may_fail {
+            if short && self.shape.fixed.may_fail {
                 let lacks = s.write.buffer.full() & !mask;
-                self.lacks(unit, lacks, NONE);
+                self.state.faults.lacks(unit, lacks, NONE);
             }
         }
         if moves {
@@ -362,6 +239,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let unit = self.shape.striped().parity(stripe);
         let s = &mut self.state;
+        debug_assert!(
+            members > 0 && members < self.shape.striped().width as usize,
+            "a flush of stripe {stripe} writes {members} data units"
+        );
         let parity =
             Member { unit, slot: NONE, old_ppa: Ppa::NONE, ppa: Ppa::NONE, done: false, short: false };
         s.parity.stripes.members[first + members] = parity;
@@ -387,7 +268,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// the old copies of the written units, or the rest of the stripe, whichever costs less. If a collection blocks one
     /// of them, or one is lost, all others are read instead.
     fn read_for_parity(&mut self, job: u32, stripe: u32) {
-        if self.fixed.may_fail {
+        debug_assert_eq!(
+            self.state.parity.stripes.jobs[job].reads, 0,
+            "job {job} plans its reads while others are under way"
+        );
+        if self.shape.fixed.may_fail {
             self.lose_short_members(job);
         }
         let stripes = self.shape.striped();
@@ -409,14 +294,18 @@ impl<O: Observer, M: Medium> Device<O, M> {
                     << (member.unit.0 % (stripes.width - 1));
             }
         }
-        let avoid = self.fixed.flush_avoids_collections;
+        let avoid = self.shape.fixed.flush_avoids_collections;
         let parity = 1u64 << (stripes.width - 1);
         for (i, unit) in stripes.members(stripe).enumerate() {
-            if let Some(ppa) = self.copy_beside(job, unit) {
+            if let Some(ppa) = self.copies().copy_beside(job, unit) {
                 on_flash |= 1 << i;
                 // Use the lane of the copy, not that of the stripe: the stripe may be moving to other lanes.
-                closed |= u64::from(avoid && self.is_closed(self.shape.layout.lane_at(ppa))) << i;
-                lost |= u64::from(self.is_lost(ppa) && !self.is_moving(ppa)) << i;
+                closed |=
+                    u64::from(avoid && self.shape.is_closed(&self.flash, self.shape.layout.lane_at(ppa)))
+                        << i;
+                lost |= u64::from(
+                    self.state.faults.is_lost(&self.shape.layout, ppa) && !self.copies().is_moving(ppa),
+                ) << i;
             }
         }
         short &= on_flash;
@@ -447,11 +336,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         self.state.parity.stripes.jobs[job].basis = basis;
         self.state.parity.stripes.jobs[job].repairs = self.state.faults.broken.contains(&stripe);
-        self.data_gathering(job);
+        self.data.gathering(job);
         let members = self.shape.striped().members(stripe).enumerate();
         for (i, unit) in members.filter(|&(i, _)| set >> i & 1 != 0) {
-            let ppa = self.copy_beside(job, unit).expect("only what is on flash is read");
-            if self.is_lost(ppa) {
+            let ppa = self.copies().copy_beside(job, unit).expect("only what is on flash is read");
+            if self.state.faults.is_lost(&self.shape.layout, ppa) {
                 self.join_moving_unit(job, unit, ppa);
                 continue;
             }
@@ -472,11 +361,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[cold]
     fn join_moving_unit(&mut self, job: u32, unit: Lpn, ppa: Ppa) {
         if M::HOLDS_DATA {
-            self.data_of_stripe_sensed(job, ppa);
+            self.data.of_stripe_sensed(&self.state.copies(&self.shape, &self.map), job, ppa);
         }
-        if let Some(at) = self.member_of(job, unit) {
+        if let Some(at) = self.state.parity.stripes.member_of(job, unit) {
             self.state.parity.stripes.members[at].short = false;
-            self.lacks_nothing(unit, NONE);
+            self.state.faults.lacks_nothing(unit, NONE);
         }
     }
 
@@ -487,9 +376,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let units: Vec<Lpn> = self.shape.striped().members(stripe).collect();
         for (i, unit) in units.into_iter().enumerate().filter(|&(i, _)| lost >> i & 1 == 1) {
             if short >> i & 1 == 1 {
-                let at = self.member_of(job, unit).expect("the job writes it");
+                let at = self.state.parity.stripes.member_of(job, unit).expect("the job writes it");
                 self.lose_short_member(at);
-            } else if let Some(ppa) = self.copy_beside(job, unit) {
+            } else if let Some(ppa) = self.copies().copy_beside(job, unit) {
                 self.lose_member(unit, ppa);
             }
         }
@@ -500,6 +389,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn stripe_read_arrived(&mut self, op: OpId, job: u32) {
         let s = &mut self.state;
         let j = &mut s.parity.stripes.jobs[job];
+        debug_assert!(
+            j.reads > 0 && j.programs == j.members,
+            "data arrive for job {job} with {} reads, {} programs and {} members to go",
+            j.reads,
+            j.programs,
+            j.members
+        );
         j.reads -= 1;
         let last = j.reads == 0;
         let again = last && j.failed;
@@ -534,12 +430,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             for unit in stripes.members(stripe) {
                 if let Place::Flash(ppa) = self.map.trim(unit) {
-                    self.invalidate(ppa);
+                    self.state.invalidate(&mut self.map, &self.shape.layout, ppa);
                 }
-                if self.fixed.may_fail {
-                    self.lost_by_trim(unit);
+                if self.shape.fixed.may_fail {
+                    self.state.faults.lost_by_trim(unit);
                 }
-                self.data_trimmed(unit);
+                self.data.trimmed(unit);
             }
             self.state.faults.broken.remove(&stripe);
             kept -= data;

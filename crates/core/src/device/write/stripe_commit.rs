@@ -2,10 +2,14 @@
 
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
+use crate::device::copies::Copies;
 use crate::device::drive::Device;
 use crate::device::parity::rewrite::MOST_REWRITTEN;
+use crate::device::parity::state::Parity;
+use crate::device::parity::stripes::{Job, Member};
+use crate::device::shape::Shape;
 use crate::device::write::state::Source;
-use crate::device::write::stripe::{Job, Member};
+use crate::flash::Flash;
 use crate::flash::OpId;
 use crate::ftl::buffer::DirtyList;
 use crate::ftl::extents::Writer;
@@ -14,15 +18,49 @@ use crate::medium::Medium;
 use crate::observer::{Observer, WriteStep};
 use tailcut_units::Occupant;
 
+impl Copies<'_> {
+    /// The lane to which every flush writes a unit of a stripe.
+    pub(in crate::device) fn target_lane(&self, unit: Lpn) -> u32 {
+        let stripes = self.shape.striped();
+        self.faults.substitute_for(
+            self.shape,
+            self.parity.places.lane(stripes, unit),
+            stripes.stripe_of(unit),
+        )
+    }
+}
+
+impl Parity {
+    /// End the wait of a job that has its rows, and record what the die did during the wait.
+    fn end_stripe_stall<O: Observer>(&mut self, shape: &Shape, flash: &mut Flash<O>, now: u64, job: u32) {
+        let j = &mut self.stripes.jobs[job];
+        if j.lacking == NONE || j.ready == now {
+            return;
+        }
+        let unit = shape.units_of_lane(j.lacking).start;
+        flash.charge_since(unit, &j.seen, &mut j.stalled);
+    }
+
+    fn group_of_job(&self, shape: &Shape, job: u32) -> usize {
+        let s = &self.stripes;
+        let stripe = s.dirty.entry(s.jobs[job].entry).stripe;
+        self.places.group_of(shape.striped(), stripe) as usize
+    }
+}
+
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Find a row for every member of a job whose data are complete, or let the job wait.
     pub(in crate::device) fn place_stripe(&mut self, job: u32) {
-        self.data_gathered(job);
-        if self.fixed.may_fail {
-            self.members_lack_nothing(job);
+        debug_assert_eq!(
+            self.state.parity.stripes.jobs[job].reads, 0,
+            "job {job} looks for rows before its data are complete"
+        );
+        self.data.gathered(&self.state.copies(&self.shape, &self.map), job);
+        if self.shape.fixed.may_fail {
+            self.state.parity.members_lack_nothing(&mut self.state.faults, job);
         }
         self.observe_write(job, true, WriteStep::Ready);
-        let group = self.group_of_job(job);
+        let group = self.state.parity.group_of_job(&self.shape, job);
         if !self.state.parity.stripes.stalled[group].is_empty() || !self.program_stripe(job) {
             let s = &mut self.state;
             s.parity.stripes.stalled[group].push_back(&mut s.parity.stripes.links, job);
@@ -44,32 +82,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// End the wait of a job that has its rows, and record what the die did during the wait.
-    fn end_stripe_stall(&mut self, job: u32) {
-        let s = &mut self.state;
-        let j = &mut s.parity.stripes.jobs[job];
-        if j.lacking == NONE || j.ready == s.now {
-            return;
-        }
-        let unit = self.shape.units_of_lane(j.lacking).start;
-        self.flash.charge_since(unit, &j.seen, &mut j.stalled);
-    }
-
-    fn group_of_job(&self, job: u32) -> usize {
-        let s = &self.state.parity.stripes;
-        let stripe = s.dirty.entry(s.jobs[job].entry).stripe;
-        self.state.parity.places.group_of(self.shape.striped(), stripe) as usize
-    }
-
     /// Resume jobs that waited for rows, in order, after a lane of their group has got more rows.
     pub(in crate::device) fn resume_stalled_stripes(&mut self, lane: u32) {
         let stripes = self.shape.striped();
         let group = stripes.group_of_lane(lane);
         self.resume_stalled_jobs(group);
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             self.resume_members(lane);
             // Lanes of this group may be substitutes for dead ones.
-            for dead in self.dead_lanes().collect::<Vec<_>>() {
+            for dead in self.state.faults.dead_lanes().collect::<Vec<_>>() {
                 let other = self.shape.striped().group_of_lane(dead);
                 if other != group {
                     self.resume_stalled_jobs(other);
@@ -89,6 +110,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 return;
             }
             let s = &mut self.state;
+            debug_assert!(s.parity.stripes.waiting > 0, "job {job} waits, and no job is counted as waiting");
             s.parity.stripes.stalled[group].remove(&mut s.parity.stripes.links, job);
             s.parity.stripes.waiting -= 1;
         }
@@ -100,12 +122,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let range = self.state.parity.stripes.members_of(job);
         let reserve = self.shape.reserve;
         for i in range.clone() {
-            let lane = self.target_lane(self.state.parity.stripes.members[i].unit);
+            let lane = self.copies().target_lane(self.state.parity.stripes.members[i].unit);
             let mut fits = self.state.extents.has_row(&self.shape.layout, lane, Writer::Host, reserve);
             if !self.state.faults.life.is_empty() {
                 // The lane may also be the substitute for the lane of another member.
                 let members = &self.state.parity.stripes.members[range.start..=i];
-                let rows = members.iter().filter(|m| self.target_lane(m.unit) == lane).count() as u32;
+                let rows =
+                    members.iter().filter(|m| self.copies().target_lane(m.unit) == lane).count() as u32;
                 fits = self.state.extents.has_rows(&self.shape.layout, lane, Writer::Host, reserve, rows);
             }
             if !fits {
@@ -114,13 +137,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 return false;
             }
         }
-        self.end_stripe_stall(job);
+        let j = &self.state.parity.stripes.jobs[job];
+        debug_assert_eq!(j.programs, j.members, "job {job} has begun to program its members already");
+        self.state.parity.end_stripe_stall(&self.shape, &mut self.flash, self.state.now, job);
         let s = &mut self.state;
         s.gc.pace.wrote(s.now, s.parity.stripes.jobs[job].members);
         let mut opened = 0u64;
         for i in range.clone() {
             let Member { unit, slot, .. } = self.state.parity.stripes.members[i];
-            let lane = self.target_lane(unit);
+            let lane = self.copies().target_lane(unit);
             let s = &mut self.state;
             let free = s.extents.free(&self.shape.layout, lane);
             let ppa = s
@@ -150,15 +175,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         while opened != 0 {
             let i = range.start + opened.trailing_zeros() as usize;
             opened &= opened - 1;
-            self.check_collection(self.target_lane(self.state.parity.stripes.members[i].unit));
+            self.check_collection(self.copies().target_lane(self.state.parity.stripes.members[i].unit));
         }
         true
-    }
-
-    /// The lane to which every flush writes a unit of a stripe.
-    pub(in crate::device) fn target_lane(&self, unit: Lpn) -> u32 {
-        let stripes = self.shape.striped();
-        self.substitute_for(self.state.parity.places.lane(stripes, unit), stripes.stripe_of(unit))
     }
 
     /// Handle the end of a member's program. After the last one, the stripe commits.
@@ -172,6 +191,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         j.programs -= 1;
         let (last, entry) = (j.programs == 0, j.entry);
         let member = &mut s.parity.stripes.members[source.member()];
+        debug_assert!(!member.done, "member {} of job {job} is programmed twice", member.unit);
         member.done = true;
         let Member { unit, slot, ppa, .. } = *member;
         let mut makes_room = false;
@@ -185,12 +205,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.settle_member(unit, slot, ppa);
         }
         let left = self.state.parity.stripes.jobs[job].left;
-        if last && self.fixed.may_fail {
-            self.note_dead_members(job);
+        if last && self.shape.fixed.may_fail {
+            self.state.parity.note_dead_members(&self.shape.layout, &self.state.faults, job);
         }
         let (stripe, offsets) = if last { self.commit_stripe(job) } else { (0, 0) };
-        if last && self.fixed.may_fail {
-            self.note_lost();
+        if last && self.shape.fixed.may_fail {
+            self.state.faults.note_lost();
         }
         if last && self.state.parity.rewriting.under_way == 0 {
             // Before the waiting writes, because these may take all jobs.
@@ -198,13 +218,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         if makes_room || last {
             self.admit_waiting(Some((op, write_unit)));
-            self.flushes_done();
+            self.state.flushes_done(&self.shape, &mut self.flash);
         }
         self.state.write.units.give(write_unit);
         self.free_op(op);
         if last {
             self.after_commit(stripe, offsets);
-            if self.fixed.may_fail {
+            if self.shape.fixed.may_fail {
                 self.check_all_failing();
             }
             if left != NONE {
@@ -232,7 +252,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             debug_assert_eq!(newer.old_ppa, Ppa::NONE);
             newer.old_ppa = ppa;
         }
-        self.validate(unit, ppa);
+        self.state.validate(&mut self.map, &self.shape.layout, unit, ppa);
         self.state.write.buffer.release(slot);
     }
 
@@ -242,6 +262,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let Job { entry, rewrites, .. } = self.state.parity.stripes.jobs[job];
         self.state.parity.rewriting.under_way -= u32::from(rewrites);
         let mut offsets = 0u32;
+        let stripes = &self.state.parity.stripes;
+        debug_assert!(
+            stripes.members[stripes.members_of(job)].iter().all(|m| m.done && m.ppa != Ppa::NONE),
+            "job {job} commits before its last program has ended"
+        );
         for i in self.state.parity.stripes.members_of(job) {
             let Member { unit, slot, mut old_ppa, ppa, .. } = self.state.parity.stripes.members[i];
             offsets |= 1 << self.state.parity.places.offset_of(self.shape.striped(), unit);
@@ -249,10 +274,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if slot == NONE {
                 let e = self.state.parity.stripes.dirty.entry_mut(entry);
                 old_ppa = std::mem::replace(&mut e.old_ppa, ppa);
-                self.validate(unit, ppa);
+                self.state.validate(&mut self.map, &self.shape.layout, unit, ppa);
             }
             if old_ppa != Ppa::NONE {
-                self.invalidate(old_ppa);
+                self.state.invalidate(&mut self.map, &self.shape.layout, old_ppa);
             }
             self.state.extents.row_programmed(&self.shape.layout, extent);
         }
@@ -294,7 +319,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let lane =
                 stripes.lane(self.state.parity.places.group_of(stripes, stripe), offsets.trailing_zeros());
             offsets &= offsets - 1;
-            self.check_collection(self.substitute_for(lane, stripe));
+            self.check_collection(self.state.faults.substitute_for(&self.shape, lane, stripe));
         }
     }
 }

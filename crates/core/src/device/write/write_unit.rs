@@ -5,8 +5,11 @@ use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use crate::device::drive::Device;
 use crate::device::gc::erase::Program;
+use crate::device::shape::Shape;
 use crate::device::work::Work;
 use crate::device::write::state::Source;
+use crate::device::write::state::Writes;
+use crate::flash::Flash;
 use crate::flash::{FlashCommand, Held, OpId, SLOTS};
 use crate::ftl::buffer::DirtyList;
 use crate::ftl::extents::Writer;
@@ -14,7 +17,7 @@ use crate::ftl::layout::RowPlace;
 use crate::medium::Medium;
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestStep, WriteStep};
-use crate::policy::flush::{FlushVerdict, FlushView};
+use crate::policy::flush::FlushVerdict;
 use crate::policy::placement::LaneView;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Ledger, Occupant, Occupants};
@@ -105,38 +108,67 @@ impl Stalled {
     }
 
     pub fn pop(&mut self, list: u32, write_unit: u32) {
+        debug_assert_eq!(
+            self.first(list),
+            Some(write_unit),
+            "write unit {write_unit} leaves list {list} before those that have waited longer"
+        );
         self.lists[list as usize].remove(&mut self.links, write_unit);
         self.waiting -= 1;
     }
 }
 
-impl<O: Observer, M: Medium> Device<O, M> {
-    /// Flush the data that the flush policy chooses, until the policy chooses to wait.
-    #[inline]
-    pub(in crate::device) fn flush_as_policy_says(&mut self, list: DirtyList) {
-        if self.fixed.flushes_by_die {
-            self.note_ready(self.shape.first_lane(list.pool()) / self.shape.lanes_of_die());
-        }
-        loop {
-            let die_ready = self.fixed.flushes_by_die && self.has_ready_die();
-            let s = &mut self.state;
-            let view = FlushView {
-                die_ready,
-                dirty: s.write.buffer.dirty(),
-                held: s.write.buffer.held(),
-                capacity: s.write.buffer.capacity(),
-                lane_dirty: s.write.buffer.dirty_in(list),
-                units_per_write: self.shape.layout.units_per_row,
-            };
-            match s.policies.flush.next(&view) {
-                FlushVerdict::Hold => return,
-                // The policy is asked again when data in flight are on flash.
-                verdict if !self.flush_named(verdict, list) => return,
-                _ => {}
-            }
+impl Writes {
+    /// Number of dirty slots of the pools of these lanes, which are whole pools.
+    pub(super) fn dirty_of_lanes(&self, shape: &Shape, lanes: std::ops::Range<u32>) -> u32 {
+        let firsts = lanes.step_by(shape.pool_lanes as usize);
+        let list = |lane| DirtyList::of_pool(shape.pool_of(lane));
+        firsts.map(|lane| self.buffer.dirty_in(list(lane))).sum()
+    }
+
+    /// Whether the data of a die fill a group: one write unit for each of its lanes.
+    pub(super) fn fills_group(&self, shape: &Shape, die: u32) -> bool {
+        let lanes = shape.lanes_of_die();
+        self.dirty_of_lanes(shape, die * lanes..(die + 1) * lanes) >= lanes * shape.layout.units_per_row
+    }
+
+    /// Mark a die as ready if its data fill a group.
+    pub(super) fn note_ready(&mut self, shape: &Shape, die: u32) {
+        if self.fills_group(shape, die) {
+            self.ready.push(die);
         }
     }
 
+    /// Whether a die is ready. Removes dies whose data have been trimmed since.
+    pub(super) fn has_ready_die(&mut self, shape: &Shape) -> bool {
+        while let Some(die) = self.ready.first() {
+            if self.fills_group(shape, die) {
+                return true;
+            }
+            self.ready.pop();
+        }
+        false
+    }
+
+    /// End the wait of a write unit that has got a row, and record the work of the die during the wait. If the lanes of
+    /// its pool are on several dies, the wait cannot be charged to one of them.
+    pub(in crate::device) fn end_stall<O: Observer>(
+        &mut self,
+        shape: &Shape,
+        flash: &mut Flash<O>,
+        now: u64,
+        write_unit: u32,
+    ) {
+        let g = &mut self.units[write_unit];
+        let units = shape.units_of_pool(shape.pool_of(g.lane));
+        if units.end - units.start > 1 || now == g.ready {
+            return;
+        }
+        flash.charge_since(units.start, &g.seen, &mut g.stalled);
+    }
+}
+
+impl<O: Observer, M: Medium> Device<O, M> {
     /// Flush the write units that the flush policy has chosen; `same` is the pool of the last write.
     #[inline]
     pub(in crate::device) fn flush_rows(&mut self, verdict: FlushVerdict, same: u32) {
@@ -152,30 +184,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Whether the data of a die fill a group: one write unit for each of its lanes.
-    pub(super) fn fills_group(&self, die: u32) -> bool {
-        let lanes = self.shape.lanes_of_die();
-        self.dirty_of_lanes(die * lanes..(die + 1) * lanes) >= lanes * self.shape.layout.units_per_row
-    }
-
-    /// Mark a die as ready if its data fill a group.
-    fn note_ready(&mut self, die: u32) {
-        if self.fills_group(die) {
-            self.state.write.ready.push(die);
-        }
-    }
-
-    /// Whether a die is ready. Removes dies whose data have been trimmed since.
-    fn has_ready_die(&mut self) -> bool {
-        while let Some(die) = self.state.write.ready.first() {
-            if self.fills_group(die) {
-                return true;
-            }
-            self.state.write.ready.pop();
-        }
-        false
-    }
-
     /// Flush a group of the first ready die: one write unit of each of its lanes that has dirty slots.
     fn flush_ready_die(&mut self) {
         let die = self.state.write.ready.pop().expect("a policy names a ready die only if there is one");
@@ -186,14 +194,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 self.flush_one(pool);
             }
         }
-        self.note_ready(die);
-    }
-
-    /// Number of dirty slots of the pools of these lanes, which are whole pools.
-    pub(super) fn dirty_of_lanes(&self, lanes: std::ops::Range<u32>) -> u32 {
-        let firsts = lanes.step_by(self.shape.pool_lanes as usize);
-        let list = |lane| DirtyList::of_pool(self.shape.pool_of(lane));
-        firsts.map(|lane| self.state.write.buffer.dirty_in(list(lane))).sum()
+        self.state.write.note_ready(&self.shape, die);
     }
 
     /// Form one write unit from the oldest dirty slots of a pool.
@@ -219,6 +220,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             count += 1;
         }
         s.write.units[write_unit].count = count;
+        debug_assert!(count > 0, "a write unit is formed from pool {pool}, which has no dirty slot");
         for i in 0..count {
             self.fill_short_slot(write_unit, i);
         }
@@ -238,24 +240,24 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if mask == s.write.buffer.full() || old_ppa == Ppa::NONE {
             return;
         }
-        if self.is_lost_but_moving(old_ppa) {
-            return self.data_settled(slot, old_ppa);
+        if self.copies().is_lost_but_moving(old_ppa) {
+            return self.data.settled(slot, old_ppa);
         }
-        if self.state.faults.some_lost && self.is_dead_at(old_ppa) {
+        if self.state.faults.some_lost && self.state.faults.is_dead_at(&self.shape.layout, old_ppa) {
             let lpn = self.state.write.buffer.slot(slot).lpn;
             let lacks = self.state.write.buffer.full() & !mask;
             self.state.faults.lost.add(lpn, lacks);
-            return self.data_given_up(slot);
+            return self.data.given_up(slot);
         }
         let s = &mut self.state;
         s.write.units[write_unit].reads += 1;
         s.counters.rmw_reads += 1;
         let op = self.new_unit_read(Occupant::RmwRead, Work::WriteUnit(write_unit), old_ppa);
         self.flash.order_mut(op).write_unit = write_unit;
-        self.data_wanted(slot, old_ppa);
-        if self.fixed.may_fail {
+        self.data.wanted(slot, old_ppa);
+        if self.shape.fixed.may_fail {
             let slot = self.state.write.buffer.slot(slot);
-            self.lacks(slot.lpn, self.state.write.buffer.full() & !slot.mask, op.number());
+            self.state.faults.lacks(slot.lpn, self.state.write.buffer.full() & !slot.mask, op.number());
         }
         self.submit_op(op);
     }
@@ -265,6 +267,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn filler_arrived(&mut self, op: OpId, write_unit: u32) {
         let s = &mut self.state;
         let g = &mut s.write.units[write_unit];
+        debug_assert!(
+            g.reads > 0 && g.programs == 0,
+            "data arrive for write unit {write_unit}, with {} reads and {} programs under way",
+            g.reads,
+            g.programs
+        );
         g.reads -= 1;
         let last = g.reads == 0;
         if last {
@@ -287,9 +295,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Find a lane and a row for a write unit that was ready before, or let it wait.
     #[inline]
     pub(in crate::device) fn find_row(&mut self, write_unit: u32) {
+        let g = &self.state.write.units[write_unit];
+        debug_assert!(
+            g.writer == Writer::Host && g.stripe == NONE && g.reads + g.programs == 0,
+            "write unit {write_unit} looks for a row: {g:?}"
+        );
         let lane = self.state.write.units[write_unit].lane;
-        if !self.state.faults.life.is_empty() && !self.pool_lives(self.shape.pool_of(lane)) {
-            self.state.write.units[write_unit].lane = self.lane_instead(lane);
+        if !self.state.faults.life.is_empty()
+            && !self.state.faults.pool_lives(&self.shape, self.shape.pool_of(lane))
+        {
+            self.state.write.units[write_unit].lane =
+                self.state.faults.lane_instead(&self.shape.layout, &self.state.extents, lane);
         }
         let list = self.shape.pool_of(self.state.write.units[write_unit].lane);
         if self.state.write.stalled.first(list).is_some() || !self.program_somewhere(write_unit) {
@@ -311,18 +327,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let units = self.shape.units_of_pool(self.shape.pool_of(s.write.units[write_unit].lane));
         let unit = if units.end - units.start == 1 { units.start } else { BusyUnit::NONE };
         self.observe_write(write_unit, false, WriteStep::Stalls(unit));
-    }
-
-    /// End the wait of a write unit that has got a row, and record the work of the die during the wait. If the lanes of
-    /// its pool are on several dies, the wait cannot be charged to one of them.
-    pub(in crate::device) fn end_stall(&mut self, write_unit: u32) {
-        let s = &mut self.state;
-        let g = &mut s.write.units[write_unit];
-        let units = self.shape.units_of_pool(self.shape.pool_of(g.lane));
-        if units.end - units.start > 1 || s.now == g.ready {
-            return;
-        }
-        self.flash.charge_since(units.start, &g.seen, &mut g.stalled);
     }
 
     /// Try the write unit's lane, or the lanes of its pool in the policy's order, until one has
@@ -351,7 +355,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Take a row of the lane for a host write unit and queue its program. Returns false if there
     /// is no row.
     pub(in crate::device) fn program_write_unit(&mut self, write_unit: u32, lane: u32) -> bool {
-        if self.is_dead(lane) {
+        if self.state.faults.is_dead(lane) {
             return false;
         }
         let s = &mut self.state;
@@ -386,7 +390,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Queue the programs of a write unit at its row: one, or for collection as many as cover the
     /// row. Returns whether it is a host program whose busy unit is closed to host programs.
     pub(in crate::device) fn queue_program(&mut self, write_unit: u32, ppa: Ppa, occupant: Occupant) -> bool {
-        if self.lacks_last_loop(ppa) {
+        if self.state.gc.lacks_last_loop(&self.shape, ppa) {
             self.state.write.units[write_unit].ppa = ppa;
             self.hold_program(ppa, Program::Unit { write_unit, occupant });
             return false;
@@ -411,6 +415,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let planes = self.shape.layout.write_planes;
         let width = if Occupants::COLLECTION.has(occupant) { self.shape.gc_program_planes } else { planes };
         let g = &mut self.state.write.units[write_unit];
+        debug_assert_eq!(g.programs, 0, "write unit {write_unit} is being programmed already, at {}", g.ppa);
         g.ppa = ppa;
         g.failed = false;
         g.programs = planes / width;
@@ -441,7 +446,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             page: self.shape.layout.page_number(&place),
             planes,
             codewords: planes.count_ones() * self.shape.codewords_per_page,
-            block: self.block_of(place.extent),
+            block: self.shape.block_of(place.extent),
             extent: place.extent,
             ppa,
             ..FlashCommand::BLANK
@@ -461,40 +466,38 @@ impl<O: Observer, M: Medium> Device<O, M> {
     #[inline]
     pub(in crate::device) fn programmed(&mut self, op: OpId, write_unit: u32) {
         let g = &mut self.state.write.units[write_unit];
+        debug_assert_eq!(g.ppa, self.flash.op(op).cmd.ppa, "write unit {write_unit} has another row");
         g.programs -= 1;
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             g.failed |= self.flash.has_failed(op);
         }
         if g.programs > 0 {
             return self.free_op(op);
         }
-        if self.fixed.most_tokens > 0 && g.writer == Writer::Host {
+        if self.shape.fixed.most_tokens > 0 && g.writer == Writer::Host {
             let lane = g.lane;
             self.pay_token(lane);
         }
         if self.state.write.units[write_unit].failed {
             return self.program_failed(op, write_unit);
         }
-        self.data_programmed(write_unit);
+        self.data.programmed(&self.state.copies(&self.shape, &self.map), write_unit);
         let upr = self.shape.layout.units_per_row;
         let lane = self.state.write.units[write_unit].lane;
-        self.count_rows(lane, 1);
+        self.state.parity.count_rows(&self.shape, &mut self.state.counters, lane, 1);
         let s = &mut self.state;
         if s.write.units[write_unit].stripe != NONE {
             return self.stripe_programmed(op, write_unit);
         }
-        let (writer, count, ppa) = (
-            s.write.units[write_unit].writer,
-            s.write.units[write_unit].count,
-            s.write.units[write_unit].ppa,
-        );
+        let g = &s.write.units[write_unit];
+        let (writer, count, ppa) = (g.writer, g.count, g.ppa);
         let extent = self.flash.op(op).cmd.extent;
         s.counters.programs_pad += u64::from(upr - count);
         if writer == Writer::Host {
             s.counters.programs_user += u64::from(count);
             self.host_row_programmed(op, write_unit, count, ppa);
         } else {
-            self.count_moved(lane, count);
+            self.state.gc.count_moved(&self.shape, &mut self.state.counters, lane, count);
             for i in 0..count {
                 let (lpn, source) = self.state.write.members[(write_unit * upr + i) as usize];
                 self.moved(lpn, source.flash(), ppa + i);
@@ -502,21 +505,21 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         self.state.row_programmed(&self.shape, Extent(extent), count);
         if writer == Writer::Collection {
-            self.scrub_if_filled(extent);
+            self.state.scrub_if_filled(&self.shape.layout, extent);
         }
         if writer == Writer::Host {
             self.state.write.lane_load[lane as usize].end();
-            if self.fixed.flushes_by_die {
+            if self.shape.fixed.flushes_by_die {
                 let from = self.state.write.units[write_unit].from;
                 self.flush_as_policy_says(DirtyList::of_pool(self.shape.pool_of(from)));
             }
             self.admit_waiting(Some((op, write_unit)));
             self.admit_queued(Some((op, write_unit)));
-            self.flushes_done();
+            self.state.flushes_done(&self.shape, &mut self.flash);
         }
         self.state.write.units.give(write_unit);
         self.free_op(op);
-        if self.fixed.may_fail {
+        if self.shape.fixed.may_fail {
             self.check_failing(extent);
         }
         if writer == Writer::Collection {
@@ -538,11 +541,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
             let slot = source.slot();
             let held = s.write.buffer.slot(slot);
             let (old_ppa, waiter) = (held.old_ppa, held.waiter);
+            debug_assert!(
+                held.in_flight && held.lpn == lpn,
+                "slot {slot} of unit {} was programmed for unit {lpn}, in flight: {}",
+                held.lpn,
+                held.in_flight
+            );
             if self.map.is_buffered_in(lpn, slot) {
                 self.map.set_flash(lpn, ppa + i);
-                self.validate(lpn, ppa + i);
+                self.state.validate(&mut self.map, &self.shape.layout, lpn, ppa + i);
                 if old_ppa != Ppa::NONE {
-                    self.invalidate(old_ppa);
+                    self.state.invalidate(&mut self.map, &self.shape.layout, old_ppa);
                 }
             }
             let s = &mut self.state;
@@ -567,8 +576,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         r.host.ledger.merge(&g.ledger);
         super::room::charge_stall(&mut r.host.ledger, &g.stalled, o.entered - g.ready, o.entered - g.ready);
         r.host.ledger.merge(&o.ledger);
-        self.observe_request(id, RequestStep::Programmed(op.number()));
-        self.complete_message(id);
+        self.state.host.observe(&mut self.flash, self.state.now, id, RequestStep::Programmed(op.number()));
+        self.state.host.complete_message(
+            &self.shape,
+            &mut self.flash,
+            &mut self.state.timers,
+            self.state.now,
+            id,
+        );
     }
 
     /// Resume write units that waited for free extents of a lane.
@@ -579,7 +594,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if !self.program_somewhere(write_unit) {
                 return;
             }
-            self.end_stall(write_unit);
+            self.state.write.end_stall(&self.shape, &mut self.flash, self.state.now, write_unit);
             self.state.write.stalled.pop(list, write_unit);
         }
         if !self.state.faults.life.is_empty() {

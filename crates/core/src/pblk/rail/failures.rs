@@ -14,6 +14,7 @@ use crate::medium::Medium;
 use crate::observer::{Observer, RequestStep};
 use crate::pblk::drive::Pblk;
 use crate::pblk::interface::Work;
+use crate::pblk::shape::Shape;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Cause, Occupant, Status};
 
@@ -115,24 +116,32 @@ impl AllWanted {
         }
         &mut table[id]
     }
-}
-
-impl<O: Observer, M: Medium> Pblk<O, M> {
-    /// Whether the sectors of reads are remembered, because some may fail and strides may give them.
-    #[inline]
-    pub(in super::super) fn remembers_reads(&self) -> bool {
-        self.shape.strides.is_some() && self.shape.faults.is_some()
-    }
 
     /// Remember how a sector is read for a command at first: where it lies, or from others.
     #[inline]
-    pub(in super::super) fn remember(&mut self, reader: Reader, sector: Ppa, others: Option<&Others>) {
-        if self.remembers_reads() {
+    pub(in super::super) fn remember(
+        &mut self,
+        shape: &Shape,
+        reader: Reader,
+        sector: Ppa,
+        others: Option<&Others>,
+    ) {
+        if shape.remembers_reads() {
             let (way, without) = others.map_or((Way::Plain, 0), |others| (Way::Others, others.without));
-            self.state.wanted.of_mut(reader).push(Wanted { sector, way, without, is_due: false });
+            self.of_mut(reader).push(Wanted { sector, way, without, is_due: false });
         }
     }
+}
 
+impl Shape {
+    /// Whether the sectors of reads are remembered, because some may fail and strides may give them.
+    #[inline]
+    pub(in super::super) fn remembers_reads(&self) -> bool {
+        self.strides.is_some() && self.faults.is_some()
+    }
+}
+
+impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Let a sector of a command be read in another way, if the one that was tried has failed and another is left. Returns
     /// whether none is.
     fn turn(&mut self, reader: Reader, at: usize, unread: &[Ppa]) -> bool {
@@ -204,13 +213,19 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let r = &mut self.state.interface.requests[id];
         r.host.ledger.charge(Cause::HOST_LATENCY, self.shape.host.submit_latency.0);
         r.remaining = ops.len() as u32;
-        self.observe_request(id, RequestStep::ReadsAgain);
+        self.state.interface.observe(&mut self.flash, self.state.now, id, RequestStep::ReadsAgain);
         if ops.is_empty() {
             self.state.interface.requests[id].host.status = Status::MediaError;
-            return self.complete(id);
+            return self.state.interface.complete(
+                &self.shape,
+                &mut self.flash,
+                &mut self.state.timers,
+                self.state.now,
+                id,
+            );
         }
-        self.reads_sent(&ops);
-        self.pass_reads(&ops);
+        self.state.gate.reads_sent(&self.shape, &self.flash, &ops);
+        self.state.interface.pass_reads(&self.flash, &mut self.state.timers, self.state.now, &ops);
     }
 
     /// Forget what a host read has read. The sectors that it got from others because they could not be read are to be
@@ -242,7 +257,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         for sector in unread {
             // One that has had its second chance may be read once more for another.
             let known = self.state.wanted.of(reader).iter().any(|wanted| wanted.sector == sector);
-            if known || !self.is_of_request(request, sector) {
+            if known || !self.state.collector.is_of_request(request, sector) {
                 continue;
             }
             if self.others(sector).is_some() {
@@ -262,7 +277,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.counters.gc_reads += ops.len() as u64;
         self.moves_sent(request, ops.len() as u32);
         if !ops.is_empty() {
-            self.pass_reads(&ops);
+            self.state.interface.pass_reads(&self.flash, &mut self.state.timers, self.state.now, &ops);
         }
     }
 
@@ -272,7 +287,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let all = std::mem::take(self.state.wanted.of_mut(Reader::Collection(request)));
         for Wanted { sector, without, .. } in all.into_iter().filter(|wanted| wanted.way.mends()) {
             if let (true, Some(others)) = (M::HOLDS_DATA, self.others_without(sector, without)) {
-                self.data_mended(sector, &others);
+                self.data.mended(&self.shape, &self.state, sector, &others);
             }
         }
     }
@@ -280,7 +295,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Whether the stride of a sector gives it: none of the others is known to be unreadable.
     #[cold]
     pub(in super::super) fn can_compute(&self, sector: Ppa) -> bool {
-        self.others(sector)
-            .is_some_and(|others| !others.sectors().iter().any(|&other| self.is_unreadable(other)))
+        self.others(sector).is_some_and(|others| {
+            !others.sectors().iter().any(|&other| self.state.failures.is_unreadable(&self.shape, other))
+        })
     }
 }

@@ -4,10 +4,12 @@
 //! rules cover it. The writer asks again whenever something ends, until it may go on; what it asks for is the same until then.
 
 use super::strides::Strides;
-use crate::medium::Medium;
-use crate::observer::{Observer, RingWait};
-use crate::pblk::drive::Pblk;
+use crate::observer::RingWait;
+use crate::pblk::lines::LunRange;
+use crate::pblk::ring::Heat;
+use crate::pblk::shape::Shape;
 use crate::pblk::writer::Chunk;
+use crate::pblk::writer::Writer;
 use crate::policy::write_gate::{Covered, GateRules};
 use serde::{Deserialize, Serialize};
 
@@ -225,34 +227,45 @@ impl Gate {
             self.passed[stride] += u32::from(self.marked[position as usize]);
         }
     }
-}
 
-impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Take the semaphore of a LUN, and a place in its stride, for a program or an erase in a lane of the writer. Returns
     /// false if it must wait.
     #[inline]
-    pub(in super::super) fn take_lun(&mut self, chunk: Chunk, class: Class) -> bool {
-        let s = &mut self.state;
-        if s.writer.is_taken(chunk.position) || self.shape.gate.is_some() && s.gate.is_taken_by_other(chunk) {
-            s.writer.waits(chunk.heat, RingWait::Lun);
+    pub(in super::super) fn take_lun(
+        &mut self,
+        shape: &Shape,
+        writer: &mut Writer,
+        now: u64,
+        chunk: Chunk,
+        class: Class,
+    ) -> bool {
+        if writer.is_taken(chunk.position) || shape.gate.is_some() && self.is_taken_by_other(chunk) {
+            writer.waits(chunk.heat, RingWait::Lun);
             return false;
         }
-        if let Some(rules) = &self.shape.gate
-            && !s.gate.lets_pass(rules, chunk, class, s.now)
+        if let Some(rules) = &shape.gate
+            && !self.lets_pass(rules, chunk, class, now)
         {
-            s.writer.waits(chunk.heat, RingWait::Gate);
+            writer.waits(chunk.heat, RingWait::Gate);
             return false;
         }
-        s.writer.set_taken(chunk.position, true);
+        writer.set_taken(chunk.position, true);
         true
     }
 
     /// Give them back.
     #[inline]
-    pub(in super::super) fn give_lun(&mut self, position: u32) {
-        self.state.writer.set_taken(position, false);
-        if self.shape.gate.is_some() {
-            self.state.gate.ends(position);
+    pub(in super::super) fn give_lun(&mut self, shape: &Shape, writer: &mut Writer, position: u32) {
+        writer.set_taken(position, false);
+        if shape.gate.is_some() {
+            self.ends(position);
+        }
+    }
+
+    /// Let the gate follow the strides of a hot line on these LUNs, which takes data from now on.
+    pub(in super::super) fn gate_follows(&mut self, shape: &Shape, writer: &Writer, luns: LunRange) {
+        if let (Some(_), Some(strides)) = (&shape.gate, shape.strides_on(Heat::Hot, luns)) {
+            self.follow(strides, |position| writer.is_taken(position));
         }
     }
 }

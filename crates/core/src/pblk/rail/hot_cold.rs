@@ -15,7 +15,7 @@ use crate::medium::Medium;
 use crate::observer::{Change, Observer};
 use crate::pblk::config::SplitBy;
 use crate::pblk::drive::Pblk;
-use crate::pblk::lines::{Group, Line, Lines, LunRange, State};
+use crate::pblk::lines::{Group, Line, Lines, State};
 use crate::pblk::ring::Heat;
 use serde::{Deserialize, Serialize};
 use tailcut_units::SimTime;
@@ -138,14 +138,6 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                     self.flash.observer_mut().changes(SimTime(s.now), change);
                 }
             }
-        }
-    }
-
-    /// Let the gate follow the strides of a hot line on these LUNs, which takes data from now on.
-    pub(in super::super) fn gate_follows(&mut self, luns: LunRange) {
-        if let (Some(_), Some(strides)) = (&self.shape.gate, self.shape.strides_on(Heat::Hot, luns)) {
-            let s = &mut self.state;
-            s.gate.follow(strides, |position| s.writer.is_taken(position));
         }
     }
 }

@@ -8,19 +8,23 @@
 use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::pblk::drive::Pblk;
+use crate::pblk::lines::Lines;
+use crate::pblk::shape::Shape;
+use crate::pblk::writer::Writer;
 use crate::pblk::writer::{Content, Unit};
 
-impl<O: Observer, M: Medium> Pblk<O, M> {
+impl Writer {
     /// The unit of parity that the open line takes next, if it is parity's turn.
     #[inline]
-    pub(in super::super) fn parity_unit(&self) -> Option<u32> {
-        let open = self.state.writer.open();
-        let strides = self.shape.strides_of(&self.state.lines, open.line)?;
-        let unit = self.state.lines.unit_from(open.line, open.next);
-        (unit < self.state.lines.line(open.line).end && strides.is_parity(self.shape.position_of(unit)))
-            .then_some(unit)
+    pub(in super::super) fn parity_unit(&self, shape: &Shape, lines: &Lines) -> Option<u32> {
+        let open = self.open();
+        let strides = shape.strides_of(lines, open.line)?;
+        let unit = lines.unit_from(open.line, open.next);
+        (unit < lines.line(open.line).end && strides.is_parity(shape.position_of(unit))).then_some(unit)
     }
+}
 
+impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Give a parity the next place of the open line.
     pub(in super::super) fn map_parity(&mut self, unit: u32) -> Unit {
         self.state.writer.passes(unit);
@@ -29,7 +33,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// Let all parity pass whose turn it is, in zero time.
     pub(in super::super) fn write_parity_at_once(&mut self) {
-        while let Some(unit) = self.parity_unit() {
+        while let Some(unit) = self.state.writer.parity_unit(&self.shape, &self.state.lines) {
             let unit = self.map_parity(unit);
             self.count(&unit);
         }

@@ -10,10 +10,12 @@
 use super::failures::Reader;
 use super::strides::{MOST_MEMBERS, Strides};
 use crate::address::{BusyUnit, Ppa};
+use crate::flash::Flash;
 use crate::flash::{FlashCommand, OpId};
 use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::pblk::drive::{Pblk, State};
+use crate::pblk::rail::gate::Gate;
 use crate::pblk::shape::{Place, Shape};
 use serde::{Deserialize, Serialize};
 
@@ -106,13 +108,31 @@ impl Beside<'_> {
     }
 }
 
-impl<O: Observer, M: Medium> Pblk<O, M> {
+impl Gate {
     /// Whether reads avoid the LUN of a sector.
     #[inline]
-    pub(in super::super) fn is_avoided(&self, sector: Ppa) -> bool {
-        self.shape.gate.is_some() && self.state.gate.is_marked(self.shape.place(sector).position)
+    pub(in super::super) fn is_avoided(&self, shape: &Shape, sector: Ppa) -> bool {
+        shape.gate.is_some() && self.is_marked(shape.place(sector).position)
     }
 
+    /// Count host reads that are sent to their LUNs, for what waits at the gate for them to end.
+    #[inline]
+    pub(in super::super) fn reads_sent<O: Observer>(
+        &mut self,
+        shape: &Shape,
+        flash: &Flash<O>,
+        ops: &[OpId],
+    ) {
+        if shape.gate.is_some() {
+            for &op in ops {
+                let position = shape.position_at(flash.op(op).cmd.unit);
+                self.read_sent(position);
+            }
+        }
+    }
+}
+
+impl<O: Observer, M: Medium> Pblk<O, M> {
     /// The sectors from which this one can be computed; `None` if it cannot, or if only one other of several is left.
     pub(in super::super) fn others(&self, sector: Ppa) -> Option<Others> {
         let beside = Beside::of(&self.shape, &self.state, sector)?;
@@ -122,8 +142,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             [true, false] => q,
             [false, true] => p,
             [true, true] => {
-                let unreadable = |&index: &u32| self.is_unreadable(beside.sector_of(index));
-                let avoided = |&index: &u32| self.is_avoided(beside.sector_of(index));
+                let unreadable =
+                    |&index: &u32| self.state.failures.is_unreadable(&self.shape, beside.sector_of(index));
+                let avoided = |&index: &u32| self.state.gate.is_avoided(&self.shape, beside.sector_of(index));
                 let needless = beside.indices().find(unreadable);
                 needless.or_else(|| beside.indices().find(avoided)).unwrap_or(q)
             }
@@ -136,17 +157,6 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// The same, without this member.
     pub(in super::super) fn others_without(&self, sector: Ppa, without: u32) -> Option<Others> {
         Some(Beside::of(&self.shape, &self.state, sector)?.without(without))
-    }
-
-    /// Count host reads that are sent to their LUNs, for what waits at the gate for them to end.
-    #[inline]
-    pub(in super::super) fn reads_sent(&mut self, ops: &[OpId]) {
-        if self.shape.gate.is_some() {
-            for &op in ops {
-                let position = self.shape.position_at(self.flash.op(op).cmd.unit);
-                self.state.gate.read_sent(position);
-            }
-        }
     }
 
     /// A host read has ended on a LUN. What has waited for it goes on.
@@ -175,7 +185,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             Reader::Host(id) => {
                 self.state.counters.rebuilt_units += 1;
                 self.state.interface.requests[id].is_rebuilt = true;
-                self.data_rebuilds(id, sector, others);
+                self.data.rebuilds(&mut self.state.rebuilds, id, sector, others);
             }
             Reader::Collection(_) => self.state.counters.mended_units += 1,
         }

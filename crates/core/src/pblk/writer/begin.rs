@@ -8,6 +8,7 @@ use crate::nand::OpKind;
 use crate::observer::Observer;
 use crate::pblk::drive::Pblk;
 use crate::pblk::interface::Work;
+use crate::pblk::lines::Lines;
 use crate::pblk::lines::State;
 use crate::pblk::provision::Provision;
 use crate::pblk::rail::gate::Class;
@@ -32,6 +33,13 @@ impl Writer {
     fn open_besides(&self, heat: Heat) -> usize {
         let other = &self.lanes[1 - heat as usize].open;
         usize::from(other.line != NONE && !other.ended)
+    }
+
+    /// Queue the metadata at the end of a line whose data are all mapped.
+    pub(super) fn queue_metadata(&mut self, lines: &Lines, old: &OpenLine) {
+        let units = lines.line(old.line).metadata;
+        let closing = Closing { line: old.line, next: old.next, to_submit: units, to_end: units };
+        self.closing.push_back(closing);
     }
 }
 
@@ -69,7 +77,15 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Submit an erase of the next line of a kind behind the program of its LUN.
     pub(super) fn submit_erase_after(&mut self, heat: Heat, erase: u32, data: u32) -> bool {
         let chunk = Chunk { heat, position: erase };
-        if self.shape.erase_semaphore && !self.take_lun(chunk, Class::Erase) {
+        if self.shape.erase_semaphore
+            && !self.state.gate.take_lun(
+                &self.shape,
+                &mut self.state.writer,
+                self.state.now,
+                chunk,
+                Class::Erase,
+            )
+        {
             return false;
         }
         self.submit_erase(chunk);
@@ -94,7 +110,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             extent: line,
             ..FlashCommand::BLANK
         });
-        self.pass_write(op, 0, 0);
+        self.state.interface.pass_write(&self.shape, &mut self.state.timers, self.state.now, op, 0, 0);
     }
 
     /// Begin the next line: wait for a buffer for its metadata, then erase what is left of it.
@@ -107,8 +123,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let w = &self.state.writer;
         if w.closing.len() + w.open_besides(heat) + 1 >= METADATA_BUFFERS {
             // Nothing else would send what these lines wait for.
-            let Some(at) = self.waiting_metadata(None) else { return false };
-            self.take_metadata(heat, at);
+            let Some(at) = self.state.writer.waiting_metadata(&self.state.lines, None) else { return false };
+            self.state.writer.take_metadata(&self.state.lines, heat, at);
             return true;
         }
         self.state.writer.lane_mut(heat).step = Step::EraseRest;
@@ -124,7 +140,15 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         if next.to_submit > 0 {
             let left = next.erased.iter().position(|&erased| !erased).expect("one is left");
             let chunk = Chunk { heat, position: left as u32 };
-            if !self.shape.erase_semaphore || self.take_lun(chunk, Class::Erase) {
+            if !self.shape.erase_semaphore
+                || self.state.gate.take_lun(
+                    &self.shape,
+                    &mut self.state.writer,
+                    self.state.now,
+                    chunk,
+                    Class::Erase,
+                )
+            {
                 self.state.writer.lane_mut(heat).erasing = Some(chunk.position);
                 self.submit_erase(chunk);
             }
@@ -142,7 +166,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.open_next(heat);
         // The old line is lost if its metadata at the start could not be written.
         if old.line != NONE && self.state.lines.line(old.line).state == State::Open && !old.ended {
-            self.queue_metadata(&old);
+            self.state.writer.queue_metadata(&self.state.lines, &old);
         }
         let line = self.state.writer.lane(heat).open.line;
         let unit = self.skip_start(heat);
@@ -162,7 +186,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let (left, luns) = (l.capacity / self.shape.array.write_unit, l.luns);
         self.state.writer.lane_mut(heat).open = OpenLine { line, next: 0, left, ended: false };
         match heat {
-            Heat::Hot => self.gate_follows(luns),
+            Heat::Hot => self.state.gate.gate_follows(&self.shape, &self.state.writer, luns),
             Heat::Cold => {
                 let hot = self.state.writer.open().line;
                 self.state.lines.begins_beside(line, hot);
@@ -179,7 +203,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Pass over the metadata at the start of the open line of a kind. Returns their unit.
     fn skip_start(&mut self, heat: Heat) -> u32 {
         self.state.writer.lane_mut(heat).open.left += 1;
-        self.next_unit(heat)
+        self.state.writer.next_unit(&self.state.lines, heat)
     }
 
     /// Take the next line of a kind from the free ones, if there is none and one is free.
@@ -200,13 +224,6 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let left = erased.iter().filter(|&&erased| !erased).count() as u32;
         self.state.writer.lane_mut(heat).next =
             Some(NextLine { line, erased, to_submit: left, to_end: left });
-    }
-
-    /// Queue the metadata at the end of a line whose data are all mapped.
-    pub(super) fn queue_metadata(&mut self, old: &OpenLine) {
-        let units = self.state.lines.line(old.line).metadata;
-        let closing = Closing { line: old.line, next: old.next, to_submit: units, to_end: units };
-        self.state.writer.closing.push_back(closing);
     }
 
     /// Lose an open line whose metadata at the start could not be written, and begin another.
@@ -239,7 +256,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         lane.erasing = lane.erasing.filter(|&position| position != chunk.position);
         s.counters.erases += 1;
         if self.shape.erase_semaphore {
-            self.give_lun(chunk.position);
+            self.state.gate.give_lun(&self.shape, &mut self.state.writer, chunk.position);
         }
         let s = &mut self.state;
         if let Some(at) = s.writer.erases_failed.iter().position(|&of| of == chunk) {
