@@ -226,7 +226,7 @@ impl<M: Medium> Payload<M> {
         }
         let write_unit = shape.array.write_unit;
         let base = id * write_unit;
-        let units = Units { shape: shape, state: state, line: unit.line };
+        let units = Units { shape, state, line: unit.line };
         (base..base + write_unit).for_each(|acc| self.medium.xor_clear(acc));
         for member in strides.members(strides.stride_of(position)).filter(|&m| !strides.is_parity(m)) {
             let of = unit.unit - position + member;
@@ -362,7 +362,7 @@ impl<M: Medium> Payload<M> {
     fn of_parity_adopted(&mut self, shape: &Shape, state: &State) {
         let acc = acc_of_reads(shape, state);
         for line in 0..state.lines.count() {
-            let units = Units { shape: shape, state: state, line };
+            let units = Units { shape, state, line };
             let Some(strides) = units.strides() else { continue };
             for unit in (0..units.written()).filter(|&unit| units.is_parity(unit)) {
                 let data = units.in_parity(&strides, unit);
@@ -387,7 +387,7 @@ impl<M: Medium> Payload<M> {
         let in_ring: BTreeMap<Ppa, Lpn> = state.ring.mapped().map(|entry| (entry.media, entry.lba)).collect();
         (0..lines.indexes()).for_each(|index| self.medium.erase(index));
         for line in 0..lines.count() {
-            let units = Units { shape, state: state, line };
+            let units = Units { shape, state, line };
             for unit in 0..units.written() {
                 if lines.is_bad(line, shape.position_of(unit)) || units.is_parity(unit) {
                     continue;
