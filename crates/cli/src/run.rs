@@ -72,12 +72,16 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
     }
     let mut plan = experiment.plan().map_err(|e| placed(e, &resolved))?;
     lines.extend(settings::of_plan(&layers, &resolved, &experiment, &plan));
-    lines.extend(replay.as_ref().and_then(Replay::past_differs));
+    if let Some(replay) = &replay {
+        lines.extend(replay.past_differs());
+        lines.iter_mut().for_each(|line| *line = replay.renamed_text(line));
+    }
     plan.warnings.splice(0..0, lines);
     if args.snapshot.is_some() && !plan.past.is_kept() {
         let past = plan.past.name();
+        let instead = if replay.is_some() { "" } else { "; add --precondition steady" };
         return Err(CliError::Input(format!(
-            "--snapshot stores an aged drive, but the precondition is {past}; add --precondition steady"
+            "--snapshot stores an aged drive, but the precondition is {past}{instead}"
         )));
     }
     catch_interrupts();

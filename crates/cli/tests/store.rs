@@ -3,13 +3,15 @@
 
 mod common;
 
-use common::served::{SMALL_BUFFER, serve_store};
+use common::served::{SMALL_BUFFER, ask, body, serve_store, tell};
 use common::tailcut;
 use std::collections::HashMap;
+use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 use tailcut_testkit::nbd::{Client, FLUSH, READ, WRITE, WRITE_ZEROES};
 use tailcut_units::Stream;
+use tailcut_workload::log::{LogFile, LogHeader, LogWriter};
 
 /// Blocks that are written as a whole. Their length is no multiple of a mapping unit, so that neighbours share units.
 const BLOCKS: u64 = 400;
@@ -240,27 +242,58 @@ fn a_drive_with_a_past_is_logged_and_replayed() {
     for (name, args) in [
         ("controller", &["tiny", "--speed", "0.5"][..]),
         ("aged", &["tiny", "--aged"]),
+        ("faults", &["tiny", "--set", "faults.injected=true"]),
         ("rail", &["tiny-pblk", "--scheme", "rail", "--speed", "10"]),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let args = [args, &SMALL_BUFFER[..if name == "rail" { 0 } else { 2 }]].concat();
+        let args = [&args[..], &["--control", "http://127.0.0.1:0"]].concat();
         let server = serve_store(folder.path(), &args);
         let mut oracle = Oracle::new();
         oracle.write_all(&server.socket());
+        if name == "faults" {
+            for fault in ["erase=0.0.3", "program=0.0.20.3", "plane=1.0"] {
+                let done = tell(&server.control(), "POST", "/fault", fault);
+                assert!(done.starts_with("HTTP/1.1 200"), "{fault}: {done}");
+            }
+        }
         oracle.load(Client::connect(&server.socket(), true), &mut Stream::new(5, "past", 0), 1500);
         server.kill();
         let log = folder.path().join("log").display().to_string();
         let server = serve_store(folder.path(), &[&args[..], &["--log", &log]].concat());
         oracle.load(Client::connect(&server.socket(), true), &mut Stream::new(6, "past", 0), 1500);
+        // What is still buffered is written before the counters are compared.
+        assert_eq!(Client::connect(&server.socket(), true).ask(FLUSH, 0, 0, 0, &[]).error, 0);
+        let counted = body(&ask(&server.control(), "GET", "/summary.json"));
         let said = server.stop();
         assert!(said.contains("tailcut run --replay"), "{name}: {said}");
         let ended = tailcut(&["run", "--replay", &log]);
         assert!(ended.out.contains("to the nanosecond"), "{name}: {} {}", ended.out, ended.err);
         assert!(ended.out.contains("served: the drive as it was when the log began"), "{}", ended.out);
+        // Its summary counts what this server has done.
+        let out = tailcut(&["run", "--replay", &log, "--json"]).out;
+        let replayed: serde_json::Value = serde_json::from_str(&out).unwrap();
+        let schema: serde_json::Value =
+            serde_json::from_str(include_str!("../../../docs/summary.schema.json")).unwrap();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        assert_eq!(validator.iter_errors(&replayed).map(|e| e.to_string()).next(), None, "{name}");
+        let scheme = &replayed["schemes"][0];
+        assert_eq!(scheme["programs"], counted["schemes"][0]["programs"], "{name}");
+        assert_eq!(scheme["erases"], counted["schemes"][0]["erases"], "{name}");
+        // A log whose header does not fit its snapshot is refused.
+        let file = LogFile::open(Path::new(&log)).unwrap();
+        let header = LogHeader { begun: file.header.begun - 1, ..file.header.clone() };
+        let mut snapshot = Vec::new();
+        file.snapshot().unwrap().read_to_end(&mut snapshot).unwrap();
+        let wrong = folder.path().join("wrong");
+        LogWriter::create(&wrong, &header, Some(&|to| to.write_all(&snapshot))).unwrap();
+        let ended = tailcut(&["run", "--replay", &wrong.display().to_string()]);
+        assert!(ended.err.contains("its time is not that at which the log began"), "{name}: {}", ended.err);
         // Another drive has not this past.
         let other = tailcut(&["run", "--replay", &log, "--set", "host.submit_latency=3us"]);
         assert_eq!(other.code, Some(0), "{name}: {}", other.err);
-        assert!(other.err.contains("filled and overwritten until the drive is steady"), "{}", other.err);
+        let said = other.err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("and overwritten until it is steady, and has no faults of its past"), "{said}");
         assert!(!other.out.contains("to the nanosecond"));
     }
 }
@@ -364,7 +397,37 @@ fn another_drive_and_damage_are_refused() {
     );
     assert_eq!(refused.code, Some(1), "{}", refused.err);
     assert!(refused.err.contains("BROKEN: memory: "), "{}", refused.err);
+    // A part that is gone, a file that is cut, and two parts that are exchanged.
+    let slot = |at: usize| 4096 + at * 8192..4096 + at * 8192 + 8192;
+    let mut cases = [bytes.clone(), bytes.clone(), bytes.clone()];
+    cases[0][slot(0)][..12].fill(0);
+    cases[1].truncate(4096);
+    cases[2][slot(0)].copy_from_slice(&bytes[slot(1)]);
+    cases[2][slot(1)].copy_from_slice(&bytes[slot(0)]);
+    for (case, wrong) in cases.iter().enumerate() {
+        std::fs::write(&file, wrong).unwrap();
+        let ended = check(folder.path());
+        assert_eq!(ended.code, Some(1), "{case}: {} {}", ended.out, ended.err);
+        assert!(ended.err.contains("BROKEN: memory: "), "{case}: {}", ended.err);
+    }
     std::fs::write(&file, &bytes).unwrap();
+    assert_eq!(check(folder.path()).code, Some(0));
+    // A command of a server that was killed.
+    let server = serve_store(folder.path(), &[&["tiny"][..], &SMALL_BUFFER].concat());
+    oracle.load(Client::connect(&server.socket(), true), &mut Stream::new(4, "damage", 0), 400);
+    server.kill();
+    let files = std::fs::read_dir(&store).unwrap().flatten().map(|entry| entry.path());
+    let is_list =
+        |path: &Path| path.file_name().is_some_and(|n| n.to_string_lossy().starts_with("commands."));
+    let commands = files.into_iter().find(|path| is_list(path)).unwrap();
+    let whole = std::fs::read(&commands).unwrap();
+    let mut flipped = whole.clone();
+    flipped[32 * 40 + 17] ^= 1;
+    std::fs::write(&commands, &flipped).unwrap();
+    let ended = check(folder.path());
+    assert_eq!(ended.code, Some(1), "{} {}", ended.out, ended.err);
+    assert!(ended.err.contains("BROKEN: the commands up to"), "{}", ended.err);
+    std::fs::write(&commands, &whole).unwrap();
     assert_eq!(check(folder.path()).code, Some(0));
     // A configuration that this program does not know is named by the store.
     let header = std::fs::read_to_string(store.join("store.json")).unwrap();

@@ -25,8 +25,9 @@ const SYNC: i32 = 0o10000;
 const KEEP_SIZE: i32 = 1;
 const PUNCH_HOLE: i32 = 2;
 const ZERO_RANGE: i32 = 16;
-/// A longer range is zeroed in parts of this length, so that the drive has room for other requests.
-const PART: u64 = 1 << 28;
+/// Longer ranges are made holes, or written with zeros, in parts of these lengths, so that other requests come between.
+const HOLE: u64 = 1 << 28;
+const ZEROS: u64 = 1 << 22;
 
 /// A folder with one file.
 struct OneFile {
@@ -103,9 +104,9 @@ impl OneFile {
         let port = Arc::clone(&self.port);
         std::thread::spawn(move || {
             let end = offset + length;
-            for at in (offset..end).step_by(PART as usize) {
+            for at in (offset..end).step_by(part_of(allocate) as usize) {
                 let kind = RequestKind::WriteZeroes { allocate };
-                let length = PART.min(end - at) as u32;
+                let length = part_of(allocate).min(end - at) as u32;
                 let request = Request { cookie: 0, kind, offset: at, length, fua: false };
                 let (done, ended) = channel();
                 let done = Box::new(move |result: Result<Vec<u8>, Errno>| drop(done.send(result)));
@@ -117,6 +118,10 @@ impl OneFile {
             reply.ok();
         });
     }
+}
+
+fn part_of(allocate: bool) -> u64 {
+    if allocate { ZEROS } else { HOLE }
 }
 
 fn errno(error: Errno) -> fuser::Errno {
@@ -265,7 +270,7 @@ impl Filesystem for OneFile {
         if length == 0 {
             return reply.ok();
         }
-        if length > PART {
+        if length > part_of(allocate) {
             return self.zero_in_parts(allocate, (offset, length), reply);
         }
         let kind = RequestKind::WriteZeroes { allocate };

@@ -126,7 +126,8 @@ pub fn finished(
             all.summary.workload = workload(experiment, plan, first);
             all.trace = first.trace.clone();
             all.warnings.extend(said_of_trace(experiment, first));
-            if first.outcome.measured_from.0 > 0 && first.outcome.measured.runtime.0 == 0 {
+            let ramps = experiment.workload.log().is_none() && first.outcome.measured_from.0 > 0;
+            if ramps && first.outcome.measured.runtime.0 == 0 {
                 all.warnings.push("the run ended before its warm-up: nothing was measured".to_string());
             }
             all.split = first.outcome.split;

@@ -182,9 +182,14 @@ impl Past<'_> {
         match restored {
             // The run is stopped, so this drive will not be used.
             Err(_) if self.watch.stopped() => Ok(Drive::new(config, seed, ())?),
-            restored => {
-                restored.map_err(|source| PastError::Snapshot { path: log.path().to_path_buf(), source })
-            }
+            restored => restored
+                .and_then(|drive| match drive.now().0 == log.header.begun {
+                    true => Ok(drive),
+                    false => {
+                        Err(SnapshotError::Damaged("its time is not that at which the log began".to_string()))
+                    }
+                })
+                .map_err(|source| PastError::Snapshot { path: log.path().to_path_buf(), source }),
         }
     }
 

@@ -246,6 +246,7 @@ pub struct LogReader {
     file: BufReader<File>,
     path: String,
     capacity: u64,
+    begun: SimTime,
     last: SimTime,
     end: Option<LogEnd>,
     commands: u64,
@@ -369,6 +370,7 @@ fn open(path: &Path) -> Result<(LogHeader, LogReader), LogError> {
         file: from,
         path: name.clone(),
         capacity,
+        begun: SimTime(header.begun),
         last: SimTime(header.begun),
         end: None,
         commands: 0,
@@ -464,6 +466,9 @@ impl LogReader {
         let bytes = u32::from_le_bytes([r[24], r[25], r[26], r[27]]);
         if wanted > at {
             return damaged(format!("submitted at {at} before it was wanted at {wanted}"));
+        }
+        if wanted < self.begun {
+            return damaged(format!("wanted at {wanted}, and the log began at {}", self.begun));
         }
         let inside = offset.checked_add(u64::from(bytes)).is_some_and(|end| end <= self.capacity);
         if !inside || (bytes == 0) != (op == HostOp::Flush) {

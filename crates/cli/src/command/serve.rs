@@ -25,7 +25,7 @@ use tailcut_report::{faults, tables};
 use tailcut_sim::MODEL_VERSION;
 use tailcut_units::quantity::{human_bytes, human_time};
 use tailcut_units::{HostOp, Span};
-use tailcut_workload::log::{LogHeader, LogWriter, PutSnapshot};
+use tailcut_workload::log::{LogError, LogHeader, LogWriter, PutSnapshot};
 
 /// Cores from which one may be kept busy.
 const CORES_TO_SPIN: usize = 4;
@@ -61,6 +61,10 @@ pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
     let begin = |past: Option<&Stored>| {
         args.log.as_deref().map(|path| begin_log(path, args, &resolved, (bytes, filled), past)).transpose()
     };
+    if let Some(path) = args.log.as_ref().filter(|path| found.is_some() && path.symlink_metadata().is_ok()) {
+        let exists = LogError::Exists { path: path.display().to_string() };
+        return Err(CliError::Input(format!("--log: {exists}")));
+    }
     // The log of a new drive is begun before the drive is aged, so that a file that cannot be made is reported at once.
     let log = if found.is_none() { begin(None)? } else { None };
     let (drive, keeper) = drive(args, &resolved, filled, found.as_ref(), terminal)?;
@@ -109,6 +113,7 @@ pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
     });
     ran.map_err(|e| CliError::Failed(format!("the server stops: {e}")))?;
     drop(mounted);
+    folders.iter().for_each(|address| unmount_for_good(address));
     let at = server.engine_mut().stop()?;
     terminal.text(&served_text(&server, &monitor, args))?;
     end_log(args, &monitor, at, terminal)
@@ -169,9 +174,7 @@ fn mount(
     let failed = |e: std::io::Error| match e.kind() {
         std::io::ErrorKind::NotConnected => {
             let folder = folder.display();
-            CliError::Failed(format!(
-                "{address}: a server that was killed left it mounted: fusermount3 -u {folder}"
-            ))
+            CliError::Failed(format!("{address}: a server left it mounted: fusermount3 -u {folder}"))
         }
         _ => CliError::Failed(format!("{address}: {e}")),
     };
@@ -182,6 +185,20 @@ fn mount(
     Terminal::new(false).text(&format!("the drive is the file {}\n", file.display()))?;
     Ok(mounted)
 }
+
+/// Take a folder out of the tree that is still mounted because a program has the drive open: nothing answers there any more.
+#[cfg(target_os = "linux")]
+fn unmount_for_good(address: &Address) {
+    let Address::Fuse(folder) = address else { return };
+    if std::fs::metadata(folder).is_err_and(|e| e.kind() == std::io::ErrorKind::NotConnected) {
+        // If it fails, the next server says what to do.
+        let _ = std::process::Command::new("fusermount3").arg("-uz").arg(folder).status();
+    }
+}
+
+/// There is no FUSE.
+#[cfg(not(target_os = "linux"))]
+fn unmount_for_good(_: &Address) {}
 
 /// There is no FUSE.
 #[cfg(not(target_os = "linux"))]
@@ -218,10 +235,11 @@ fn begin_log(
         held: past.map_or(0, |drive| drive.held_bytes()),
         config: resolved.toml.clone(),
     };
-    let put = |drive: &Stored, to: &mut dyn Write| {
-        drive.snapshot(&resolved.config, args.seed, to).map_err(std::io::Error::other)
-    };
-    let put = past.map(|drive| move |to: &mut dyn Write| put(drive, to));
+    let put = past.map(|drive| {
+        move |to: &mut dyn Write| {
+            drive.snapshot(&resolved.config, args.seed, to).map_err(std::io::Error::other)
+        }
+    });
     let put = put.as_ref().map(|put| put as PutSnapshot<'_>);
     LogWriter::create(path, &header, put).map_err(|e| CliError::Input(format!("--log: {e}")))
 }
@@ -307,7 +325,9 @@ fn lateness_histogram(late: &Lateness) -> String {
         let bound =
             if *bound == u64::MAX { "more".to_string() } else { format!("<= {}", human_time(Span(*bound))) };
         let bar = "#".repeat((count * BAR as u64).div_ceil(most) as usize);
-        text += &format!("  {bound:>10}  {:>12}  {bar}\n", grouped(*count));
+        let line = format!("  {bound:>10}  {:>12}  {bar}", grouped(*count));
+        text += line.trim_end();
+        text.push('\n');
     }
     text
 }

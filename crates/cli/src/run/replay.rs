@@ -52,17 +52,35 @@ impl Replay {
 
     /// A warning if the run begins with another past than the served drive.
     pub fn past_differs(&self) -> Option<String> {
-        (self.log.has_past() && !self.is_same()).then(|| {
-            format!(
-                "the log begins on a drive with a past, whose state is of that configuration alone: here, {} are                  filled and overwritten until the drive is steady",
-                human_bytes(self.log.header.held)
-            )
-        })
+        if !self.log.has_past() || self.is_same() {
+            return None;
+        }
+        let here = match self.log.header.held {
+            0 => "this one is new".to_string(),
+            held => {
+                let held = human_bytes(held);
+                format!(
+                    "this one is filled with {held} and overwritten until it is steady, and has no faults of its past"
+                )
+            }
+        };
+        Some(format!(
+            "the log begins on a drive with a past, whose state fits its own configuration alone: {here}"
+        ))
     }
 
     /// An error of the configuration in the log, with the log's name.
     pub fn renamed(&self, error: CliError) -> CliError {
-        error.renamed(&self.args.device, &format!("the configuration of {}", self.log.name()))
+        error.renamed(&self.args.device, &self.configuration())
+    }
+
+    /// A text about that configuration, with the log's name.
+    pub fn renamed_text(&self, text: &str) -> String {
+        text.replace(&self.args.device, &self.configuration())
+    }
+
+    fn configuration(&self) -> String {
+        format!("the configuration of {}", self.log.name())
     }
 
     /// Whether the log is replayed on the drive that was served, as that was.

@@ -3,7 +3,8 @@
 use super::layout::{self, HEAD, Layout};
 use super::record::{RECORD, Record, State};
 use super::turn::{self, Note, Turn};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::Range;
@@ -42,6 +43,9 @@ pub struct FileStore {
     /// The number of the last turn.
     number: u64,
     mode: Mode,
+    /// The checksums of the parts of memory, by their places, and their exclusive or.
+    sums: RefCell<HashMap<u64, u64>>,
+    memory_sum: Cell<u64>,
     /// Why the store cannot be used any more.
     failed: RefCell<Option<String>>,
 }
@@ -134,6 +138,8 @@ impl FileStore {
             turn: Turn::default(),
             number: 0,
             mode,
+            sums: RefCell::default(),
+            memory_sum: Cell::new(0),
             failed: RefCell::new(None),
         }
     }
@@ -180,11 +186,24 @@ impl FileStore {
         }
         debug_assert_ne!(self.mode, Mode::ReadOnly, "a store that is only read is never committed");
         let number = self.number + 1;
-        let bytes = self.turn.encode(number, note);
+        let bytes = self.turn.encode(number, &Note { memory_sum: self.memory_sum.get(), ..*note });
         self.files.turns[(number % 2) as usize].write_all_at(&bytes, 0)?;
         self.number = number;
         self.mode = Mode::Open;
         self.apply()
+    }
+
+    /// Note the checksum of a part of memory.
+    fn note_sum(&self, at: u64, sum: u64) {
+        let before = self.sums.borrow_mut().insert(at, sum).unwrap_or(0);
+        self.memory_sum.set(self.memory_sum.get() ^ before ^ sum);
+    }
+
+    /// Check that all parts of memory were read that belong to the last turn, and record a failure if one is missing.
+    pub fn check_memory(&self, note: &Note) {
+        if self.memory_sum.get() != note.memory_sum {
+            self.fail("memory: a part is missing, or is that of an older turn".to_string());
+        }
     }
 
     /// Units and parts of memory that have changed since the last commit.
@@ -321,7 +340,9 @@ impl FileStore {
         self.layout.place(part, index, len).ok_or_else(|| damaged("its length"))?;
         bytes.resize(HEAD + len, 0);
         read_sparse(&self.files.memory, &mut bytes[HEAD..], at + HEAD as u64)?;
-        layout::decode(&bytes).map(|record| Some(record.to_vec())).ok_or_else(|| damaged("its checksum"))
+        let (sum, record) = layout::decode(at, &bytes).ok_or_else(|| damaged("its checksum"))?;
+        self.note_sum(at, sum);
+        Ok(Some(record.to_vec()))
     }
 
     fn change(&mut self, ppa: Ppa, unit: Option<Unit>) {
@@ -401,7 +422,9 @@ impl Store for FileStore {
         let Some(at) = self.layout.place(part, index, record.len()) else {
             return self.fail(format!("{part:?} {index} has {} bytes, more than it can have", record.len()));
         };
-        self.turn.memory.insert(at, layout::encode(record));
+        let bytes = layout::encode(at, record);
+        self.note_sum(at, u64::from_le_bytes(*bytes.first_chunk().expect("the bytes of a head")));
+        self.turn.memory.insert(at, bytes);
     }
 
     fn kept(&self, part: Part, index: u32) -> Option<Vec<u8>> {
@@ -410,7 +433,9 @@ impl Store for FileStore {
         }
         let at = self.layout.place(part, index, 0)?;
         if let Some(bytes) = self.turn.memory.get(&at) {
-            return layout::decode(bytes).map(<[u8]>::to_vec);
+            let (sum, record) = layout::decode(at, bytes)?;
+            self.note_sum(at, sum);
+            return Some(record.to_vec());
         }
         match self.kept_in_file(part, index, at) {
             Ok(record) => record,

@@ -25,6 +25,7 @@ use tailcut_core::intervention::{Intervention, InterventionError};
 use tailcut_core::medium::{Bytes, Silent};
 use tailcut_core::snapshot::SnapshotError;
 use tailcut_units::{Command, HostOp, SimTime};
+use xxhash_rust::xxh3::Xxh3;
 
 /// The format's version: a store of another version is refused.
 const VERSION: u32 = 2;
@@ -126,7 +127,7 @@ pub enum StoreError {
         /// What is wrong.
         what: String,
     },
-    /// A part of the controller's memory is damaged.
+    /// A part of the controller's memory, or the list of its commands, is damaged.
     #[error("{path}: BROKEN: {what}")]
     Damaged {
         /// The folder.
@@ -161,7 +162,6 @@ fn refused(path: &Path, what: impl Into<String>) -> StoreError {
 }
 
 /// Keeps the store of a served drive: notes the commands, and commits turns.
-#[derive(Debug)]
 pub struct Keeper {
     folder: PathBuf,
     /// Held for as long as the store is open.
@@ -173,6 +173,8 @@ pub struct Keeper {
     commands: File,
     count: u64,
     unwritten: Vec<u8>,
+    /// The checksum of all that is in the file.
+    sum: Xxh3,
     /// Timers that had fired when the generation began.
     events: u64,
 }
@@ -259,6 +261,8 @@ pub fn open(folder: &Path, config: &DeviceConfig, seed: u64) -> Result<Opened, S
     let mut keeper = Keeper::new(folder, lock, config, seed, note.generation + 1)?;
     end_what_is_under_way(&mut drive);
     drive.medium_mut().forget_faults();
+    // What is counted from now on is counted for the new process.
+    drive.reset_counters();
     keeper.save(&mut drive, true)?;
     keeper.forget_others()?;
     Ok(Opened { drive, keeper, replayed: note.commands, stopped: note.stopped })
@@ -292,16 +296,21 @@ fn restored(
     replay(&mut drive, &commands(folder, note.generation), &note)?;
     let drive = drive.over(Bytes::over(Kept::Files(Box::new(store))));
     // A damaged part of the controller's memory would become wrong data: the drive does nothing with it.
-    if let Kept::Files(files) = drive.medium().store()
-        && let Some(what) = files.failure()
-    {
-        return Err(StoreError::Damaged { path: folder.display().to_string(), what });
+    if let Kept::Files(files) = drive.medium().store() {
+        files.check_memory(&note);
+        if let Some(what) = files.failure() {
+            return Err(StoreError::Damaged { path: folder.display().to_string(), what });
+        }
     }
     Ok((drive, note))
 }
 
 /// Let a drive do again what it has done up to a turn.
 fn replay(drive: &mut Drive<(), Silent>, path: &Path, note: &Note) -> Result<(), StoreError> {
+    if sum_of_commands(path, note.commands)? != note.commands_sum {
+        let what = format!("the commands up to {} are not those of the last turn", note.commands);
+        return Err(StoreError::Damaged { path: path.display().to_string(), what });
+    }
     let mut file = BufReader::new(File::open(path).map_err(at(path))?);
     let from = drive.events();
     for number in 1..=note.commands {
@@ -338,6 +347,24 @@ fn replay(drive: &mut Drive<(), Silent>, path: &Path, note: &Note) -> Result<(),
             note.events
         ),
     ))
+}
+
+/// XXH3-64 of the first commands of a file, with their texts.
+fn sum_of_commands(path: &Path, count: u64) -> Result<u64, StoreError> {
+    let mut file = BufReader::new(File::open(path).map_err(at(path))?);
+    let mut sum = Xxh3::new();
+    for _ in 0..count {
+        let mut record = [0; RECORD];
+        file.read_exact(&mut record).map_err(at(path))?;
+        sum.update(&record);
+        let bytes = u32::from_le_bytes([record[24], record[25], record[26], record[27]]);
+        if record[28] == INTERVENTION && bytes <= TEXT_MAX {
+            let mut text = vec![0; (bytes as usize).next_multiple_of(RECORD)];
+            file.read_exact(&mut text).map_err(at(path))?;
+            sum.update(&text);
+        }
+    }
+    Ok(sum.digest())
 }
 
 /// The text of an intervention; `None` if it is damaged.
@@ -387,6 +414,7 @@ impl Keeper {
             commands: begin_commands(folder, generation)?,
             count: 0,
             unwritten: Vec::new(),
+            sum: Xxh3::new(),
             events: 0,
         })
     }
@@ -454,6 +482,7 @@ impl Keeper {
     fn write_turn(&mut self, drive: &mut Stored, stopped: bool) -> Result<(), StoreError> {
         let path = commands(&self.folder, self.generation);
         self.commands.write_all(&self.unwritten).map_err(at(&path))?;
+        self.sum.update(&self.unwritten);
         self.unwritten.clear();
         let note = Note {
             generation: self.generation,
@@ -461,6 +490,8 @@ impl Keeper {
             events: drive.events() - self.events,
             now: drive.now().0,
             stopped,
+            commands_sum: self.sum.digest(),
+            memory_sum: 0,
         };
         drive.medium_mut().keep();
         match drive.medium_mut().store_mut() {

@@ -1,11 +1,11 @@
 //! Where the parts of the controller's memory are in their file.
 //!
 //! Each part has a place of its own, of the size that it can have at most, so that nothing moves; the file is sparse. A
-//! part is XXH3-64 of what follows (u64), its length (u32) and its record; twelve zeros are no part. The
+//! part is XXH3-64 of what follows, seeded with its place (u64), its length (u32) and its record; twelve zeros are no part. The
 //! counter comes first, then the slots, the data of writes under way, and the accumulators.
 
 use tailcut_core::medium::{Part, Size};
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Bytes of a part before its record.
 pub const HEAD: usize = 12;
@@ -62,12 +62,12 @@ impl Layout {
     }
 }
 
-/// A part as it is in the file.
-pub fn encode(record: &[u8]) -> Vec<u8> {
+/// A part as it is in the file at a place.
+pub fn encode(at: u64, record: &[u8]) -> Vec<u8> {
     let mut out = vec![0; 8];
     out.extend((record.len() as u32).to_le_bytes());
     out.extend(record);
-    let sum = xxh3_64(&out[8..]);
+    let sum = xxh3_64_with_seed(&out[8..], at);
     out[..8].copy_from_slice(&sum.to_le_bytes());
     out
 }
@@ -77,8 +77,10 @@ pub fn record_bytes(head: &[u8; HEAD]) -> usize {
     u32::from_le_bytes([head[8], head[9], head[10], head[11]]) as usize
 }
 
-/// The record of a part; `None` if it is damaged.
-pub fn decode(part: &[u8]) -> Option<&[u8]> {
+/// The record of a part at a place, and its checksum; `None` if it is damaged.
+pub fn decode(at: u64, part: &[u8]) -> Option<(u64, &[u8])> {
     let (sum, summed) = part.split_first_chunk::<8>()?;
-    (xxh3_64(summed).to_le_bytes() == *sum).then(|| part.get(HEAD..))?
+    let sum = u64::from_le_bytes(*sum);
+    let record = part.get(HEAD..)?;
+    (xxh3_64_with_seed(summed, at) == sum).then_some((sum, record))
 }

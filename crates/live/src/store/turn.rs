@@ -1,6 +1,6 @@
 //! A turn: the changes between two commits.
 //!
-//! As written, little-endian: magic `TCUTTURN`, u64 number, the note (five u64), u64 bytes of the body, the body, and u64
+//! As written, little-endian: magic `TCUTTURN`, u64 number, the note (seven u64), u64 bytes of the body, the body, and u64
 //! XXH3-64 of all before. The body: u32 extents, each u32 and u64 epoch; u32 units, each u32 address, its record (64 bytes),
 //! and its bytes (u32 length first); u32 parts of memory, each u64 place and its bytes (u32 length first).
 
@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: &[u8; 8] = b"TCUTTURN";
 /// Bytes before the body.
-const HEAD: usize = 8 * 8;
+const HEAD: usize = 10 * 8;
 
 /// What is committed with a turn: how far the controller was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +31,10 @@ pub struct Note {
     pub now: u64,
     /// Whether the drive is at rest because the server was stopped.
     pub stopped: bool,
+    /// XXH3-64 of the commands as they are in their file.
+    pub commands_sum: u64,
+    /// The exclusive or of the checksums of all parts of memory.
+    pub memory_sum: u64,
 }
 
 /// The changes.
@@ -58,8 +62,9 @@ impl Turn {
     /// The bytes of the turn.
     pub fn encode(&self, number: u64, note: &Note) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
-        let Note { generation, commands, events, now, stopped } = *note;
-        for word in [number, generation, commands, events, now, u64::from(stopped), 0] {
+        let Note { generation, commands, events, now, stopped, commands_sum, memory_sum } = *note;
+        let stopped = u64::from(stopped);
+        for word in [number, generation, commands, events, now, stopped, commands_sum, memory_sum, 0] {
             out.extend(word.to_le_bytes());
         }
         out.extend((self.extents.len() as u32).to_le_bytes());
@@ -104,7 +109,7 @@ pub fn read(file: &File) -> io::Result<Option<(u64, Note, Turn)>> {
     file.read_exact_at(&mut head, 0)?;
     let word = |i: usize| u64::from_le_bytes(head[i * 8..].first_chunk().copied().unwrap_or_default());
     // A turn that was longer may follow the end of this one.
-    let whole = word(7).checked_add((HEAD + 8) as u64).filter(|&whole| whole <= len);
+    let whole = word(9).checked_add((HEAD + 8) as u64).filter(|&whole| whole <= len);
     let (Some(whole), true) = (whole, head.starts_with(MAGIC)) else { return Ok(None) };
     let mut bytes = vec![0; whole as usize];
     file.read_exact_at(&mut bytes, 0)?;
@@ -120,7 +125,9 @@ pub fn decode(bytes: &[u8]) -> Option<(u64, Note, Turn)> {
     let mut from = Reader(summed.strip_prefix(MAGIC)?);
     let number = from.long()?;
     let (generation, commands, events, now) = (from.long()?, from.long()?, from.long()?, from.long()?);
-    let note = Note { generation, commands, events, now, stopped: from.long()? != 0 };
+    let stopped = from.long()? != 0;
+    let (commands_sum, memory_sum) = (from.long()?, from.long()?);
+    let note = Note { generation, commands, events, now, stopped, commands_sum, memory_sum };
     from.long()?;
     let mut turn = Turn::default();
     for _ in 0..from.word()? {
@@ -189,7 +196,18 @@ mod tests {
         turn.units.insert(Ppa(9), None);
         turn.extents.insert(2, 11);
         turn.memory.insert(4096, vec![1, 2, 3]);
-        (Note { generation: 1, commands: 2, events: 3, now: 4, stopped: true }, turn)
+        (
+            Note {
+                generation: 1,
+                commands: 2,
+                events: 3,
+                now: 4,
+                stopped: true,
+                commands_sum: 5,
+                memory_sum: 6,
+            },
+            turn,
+        )
     }
 
     #[test]
