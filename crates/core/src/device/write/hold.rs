@@ -94,11 +94,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let mut below = Ppa::NONE;
         let old_ppa = match place {
-            Place::Flash(ppa) => {
-                // The copy will become stale when its successor is programmed.
-                self.map.prefetch_valid(ppa);
-                ppa
-            }
+            Place::Flash(ppa) => ppa,
             Place::Unmapped => {
                 mask = full;
                 Ppa::NONE
@@ -145,6 +141,15 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.map.set_owner(ppa, lpn);
         self.map.set_valid(ppa);
         self.state.extents.gain(extent);
+    }
+
+    /// Prefetch the valid bit of a copy that will become stale, and the counter of its extent. There need not be a copy.
+    #[inline]
+    pub(in crate::device) fn prefetch_copy(&self, ppa: Ppa) {
+        if ppa != Ppa::NONE {
+            self.map.prefetch_valid(ppa);
+            self.state.extents.prefetch(self.shape.layout.extent_of(ppa).0);
+        }
     }
 
     /// Make the copy at this address stale.

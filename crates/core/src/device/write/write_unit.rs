@@ -410,6 +410,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let unit = self.shape.unit_of(place.die, place.plane);
         let planes = self.shape.layout.write_planes;
         let width = if Occupants::COLLECTION.has(occupant) { self.shape.gc_program_planes } else { planes };
+        self.prefetch_row(write_unit, ppa);
         let g = &mut self.state.write.units[write_unit];
         g.ppa = ppa;
         g.failed = false;
@@ -420,6 +421,21 @@ impl<O: Observer, M: Medium> Device<O, M> {
             closed = self.queue_part(write_unit, ppa, (occupant, waited), (place, unit, mask));
         }
         closed
+    }
+
+    /// Prefetch what changes in the map when the row of a write unit is programmed. Since its data came into the buffer,
+    /// or were read by the collection, so much has happened that little of it is left in the caches.
+    #[inline]
+    fn prefetch_row(&self, write_unit: u32, ppa: Ppa) {
+        let upr = self.shape.layout.units_per_row;
+        self.map.prefetch_owner(ppa);
+        for i in 0..self.state.write.units[write_unit].count {
+            let (lpn, source) = self.state.write.members[(write_unit * upr + i) as usize];
+            self.map.prefetch(lpn);
+            if let Source::Slot(slot) = source {
+                self.prefetch_copy(self.state.write.buffer.slot(slot).old_ppa);
+            }
+        }
     }
 
     /// Queue the program of some planes of a write unit's row.
