@@ -1,31 +1,35 @@
 # `make demo`: a quick build, then a tour of ten seconds. `make build`: the fast binary.
-# `make build-pgo`: the fastest, for releases. `make fast`: nearly as fast as the second, for daily work.
+# `make build-pgo`: the fastest, for releases. `make wheel-pgo`: the same for Python. `make fast`: nearly as fast as
+# `make build`, for daily work.
 # `make test`: everything CI runs.
 
 CARGO ?= cargo
 # Where cargo builds.
 TARGET := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
 
-.PHONY: build build-pgo fast demo test lint bench counts reproduce apps fuzz mutants wheel sdist clean
+.PHONY: build pgo build-pgo fast demo test lint bench counts reproduce apps fuzz mutants wheel wheel-pgo sdist clean
 
 build:
 	$(CARGO) build --release --locked --package tailcut-cli
 
 # The fast binary, laid out by a profile of its own benchmarks: twice the build and a run of some minutes. Both builds
-# must give the same results. Needs `rustup component add llvm-tools`.
+# must give the same results. Needs `rustup component add llvm-tools`. The profile of the wheel, below, is its own.
 PGO := $(abspath $(TARGET))/pgo
 RUSTC ?= rustc
 HOST = $(shell $(RUSTC) -vV | sed -n 's/^host: //p')
 PROFDATA = $(firstword $(wildcard $(shell $(RUSTC) --print sysroot)/lib/rustlib/*/bin/llvm-profdata))
-build-pgo:
+TRAIN = RUSTFLAGS="-Cprofile-generate=$(PGO)/raw"
+TRAINED = --locked --release --target $(HOST) --target-dir $(PGO)/trained
+USED = --locked --release --target $(HOST) --target-dir $(PGO)/used
+pgo:
 	@test -n "$(PROFDATA)" || { echo "llvm-profdata is missing: rustup component add llvm-tools" >&2; exit 1; }
 	rm -rf $(PGO)/raw
-	RUSTFLAGS="-Cprofile-generate=$(PGO)/raw" \
-		$(CARGO) build --release --locked --package tailcut-cli --target $(HOST) --target-dir $(PGO)/trained
+
+build-pgo: pgo
+	$(TRAIN) $(CARGO) build $(TRAINED) --package tailcut-cli
 	$(PGO)/trained/$(HOST)/release/tailcut bench
 	$(PROFDATA) merge -o $(PGO)/benchmarks.profdata $(PGO)/raw
-	RUSTFLAGS="-Cprofile-use=$(PGO)/benchmarks.profdata" \
-		$(CARGO) build --release --locked --package tailcut-cli --target $(HOST) --target-dir $(PGO)/used
+	RUSTFLAGS="-Cprofile-use=$(PGO)/benchmarks.profdata" $(CARGO) build $(USED) --package tailcut-cli
 	cp $(PGO)/used/$(HOST)/release/tailcut $(PGO)/tailcut
 	sh tests/same-digests $(PGO)/trained/$(HOST)/release/tailcut $(PGO)/tailcut
 	@echo "built $(PGO)/tailcut"
@@ -90,6 +94,25 @@ $(TARGET)/maturin/bin/maturin:
 
 wheel: $(MATURIN)
 	$(MATURIN) build --release --locked --out $(TARGET)/wheels
+
+# The wheel, laid out by a profile of runs from Python (python/train.py). Its modules are built by other features than the
+# program, so that it has its own profile. Both builds must give the same results.
+WHEELS := $(PGO)/wheels
+VENV := $(PGO)/python
+wheel-pgo: pgo $(MATURIN)
+	rm -rf $(WHEELS)
+	$(TRAIN) $(MATURIN) build $(TRAINED) --out $(WHEELS)/trained
+	python3 -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --force-reinstall $(WHEELS)/trained/*.whl
+	$(VENV)/bin/python python/train.py > $(PGO)/trained.digests
+	$(PROFDATA) merge -o $(PGO)/wheel.profdata $(PGO)/raw
+	RUSTFLAGS="-Cprofile-use=$(PGO)/wheel.profdata" $(MATURIN) build $(USED) --out $(WHEELS)/used
+	$(VENV)/bin/python -m pip install --quiet --force-reinstall --no-deps $(WHEELS)/used/*.whl
+	$(VENV)/bin/python python/train.py > $(PGO)/used.digests
+	diff $(PGO)/trained.digests $(PGO)/used.digests
+	mkdir -p $(TARGET)/wheels
+	cp $(WHEELS)/used/*.whl $(TARGET)/wheels
+	@echo "the same results in $$(wc -l < $(PGO)/used.digests) runs; built $(TARGET)/wheels"
 
 sdist: $(MATURIN)
 	$(MATURIN) sdist --out $(TARGET)/wheels

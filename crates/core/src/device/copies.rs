@@ -7,6 +7,7 @@ use super::gc::state::Gc;
 use super::parity::state::Parity;
 use super::shape::Shape;
 use super::write::state::Writes;
+use crate::address::Ppa;
 use crate::ftl::extents::Extents;
 use crate::ftl::map::Map;
 use crate::medium::Medium;
@@ -23,6 +24,17 @@ pub struct Copies<'a> {
     pub(super) gc: &'a Gc,
     pub(super) parity: &'a Parity,
     pub(super) faults: &'a FaultState,
+}
+
+impl Copies<'_> {
+    /// Prefetch the valid bit of a copy that will become stale, and the counter of its extent. There need not be a copy.
+    #[inline]
+    pub fn prefetch_copy(&self, ppa: Ppa) {
+        if ppa != Ppa::NONE {
+            self.map.prefetch_valid(ppa);
+            self.extents.prefetch(self.shape.layout.extent_of(ppa).0);
+        }
+    }
 }
 
 impl State {

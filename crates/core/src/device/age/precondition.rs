@@ -110,13 +110,11 @@ impl Shape {
 }
 
 impl Copies<'_> {
-    /// Prefetch the valid bit of a unit's copy, and the counter of its extent. The map entry may change before the unit
-    /// is written.
+    /// Prefetch what becomes stale when a unit is written. The map entry may change before that.
     #[inline]
-    fn prefetch_copy(&self, lpn: Lpn) {
+    fn prefetch_copy_of(&self, lpn: Lpn) {
         if let Place::Flash(ppa) = self.map.lookup(lpn) {
-            self.map.prefetch_valid(ppa);
-            self.extents.prefetch(self.shape.layout.extent_of(ppa).0);
+            self.prefetch_copy(ppa);
         }
     }
 }
@@ -208,7 +206,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             for (i, &lpn) in batches[at][..filled[at]].iter().enumerate() {
                 // A batch that was not filled still contains older units, whose prefetch does no harm.
                 self.map.prefetch(batches[later][i]);
-                self.copies().prefetch_copy(batches[soon][i]);
+                self.copies().prefetch_copy_of(batches[soon][i]);
                 self.overwrite(&mut pass, lpn);
             }
             at = soon;

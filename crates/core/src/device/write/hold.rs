@@ -128,11 +128,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let mut below = Ppa::NONE;
         let old_ppa = match place {
-            Place::Flash(ppa) => {
-                // The copy will become stale when its successor is programmed.
-                self.map.prefetch_valid(ppa);
-                ppa
-            }
+            Place::Flash(ppa) => ppa,
             Place::Unmapped => {
                 mask = full;
                 Ppa::NONE

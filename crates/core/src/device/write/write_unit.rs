@@ -3,6 +3,7 @@
 use crate::address::{BusyUnit, Extent, Lane, Ppa};
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
+use crate::device::copies::Copies;
 use crate::device::drive::Device;
 use crate::device::gc::erase::Program;
 use crate::device::shape::Shape;
@@ -165,6 +166,23 @@ impl Writes {
             return;
         }
         flash.charge_since(units.start, &g.seen, &mut g.stalled);
+    }
+}
+
+impl Copies<'_> {
+    /// Prefetch what changes in the map when the row of a write unit is programmed. Since its data came into the buffer,
+    /// or were read by the collection, so much has happened that little of it is left in the caches.
+    #[inline]
+    fn prefetch_row(&self, write_unit: u32, ppa: Ppa) {
+        let upr = self.shape.layout.units_per_row;
+        self.map.prefetch_owner(ppa);
+        for i in 0..self.write.units[write_unit].count {
+            let (lpn, source) = self.write.members[(write_unit * upr + i) as usize];
+            self.map.prefetch(lpn);
+            if let Source::Slot(slot) = source {
+                self.prefetch_copy(self.write.buffer.slot(slot).old_ppa);
+            }
+        }
     }
 }
 
@@ -414,6 +432,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let unit = self.shape.unit_of(place.die, place.plane);
         let planes = self.shape.layout.write_planes;
         let width = if Occupants::COLLECTION.has(occupant) { self.shape.gc_program_planes } else { planes };
+        self.copies().prefetch_row(write_unit, ppa);
         let g = &mut self.state.write.units[write_unit];
         debug_assert_eq!(g.programs, 0, "write unit {write_unit} is being programmed already, at {}", g.ppa);
         g.ppa = ppa;
