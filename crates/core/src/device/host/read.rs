@@ -147,7 +147,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
             }
         };
-        if self.copies().is_lost_but_moving(ppa) {
+        if self.state.faults.is_lost(&self.shape.layout, ppa) && self.copies().is_moving(ppa) {
             self.data.moving(&self.state.host, &self.map, id, ppa, ppa);
             return to - from;
         }

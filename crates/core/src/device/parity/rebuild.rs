@@ -196,8 +196,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             read: Span(self.shape.unit_read_ns()),
             rotates: self.shape.fixed.rotates,
         };
+        let copies = self.copies();
         for member in stripes.members(stripe).filter(|&u| u != target) {
-            let Source::Flash(ppa) = self.copies().source(job, rewritten, member) else { continue };
+            let Source::Flash(ppa) = copies.source(job, rewritten, member) else { continue };
             let place = self.shape.layout.place(ppa);
             let unit = self.shape.unit_of(place.die, place.plane);
             let other = self.state.gc.unit_left(

@@ -239,8 +239,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let unit = self.shape.striped().parity(stripe);
         let s = &mut self.state;
+        // A flush without data units rewrites a lost parity.
         debug_assert!(
-            members > 0 && members < self.shape.striped().width as usize,
+            members < self.shape.striped().width as usize && (members > 0 || s.faults.some_lost),
             "a flush of stripe {stripe} writes {members} data units"
         );
         let parity =
@@ -296,16 +297,17 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let avoid = self.shape.fixed.flush_avoids_collections;
         let parity = 1u64 << (stripes.width - 1);
+        let copies = self.copies();
         for (i, unit) in stripes.members(stripe).enumerate() {
-            if let Some(ppa) = self.copies().copy_beside(job, unit) {
+            if let Some(ppa) = copies.copy_beside(job, unit) {
                 on_flash |= 1 << i;
                 // Use the lane of the copy, not that of the stripe: the stripe may be moving to other lanes.
                 closed |=
                     u64::from(avoid && self.shape.is_closed(&self.flash, self.shape.layout.lane_at(ppa)))
                         << i;
-                lost |= u64::from(
-                    self.state.faults.is_lost(&self.shape.layout, ppa) && !self.copies().is_moving(ppa),
-                ) << i;
+                lost |=
+                    u64::from(self.state.faults.is_lost(&self.shape.layout, ppa) && !copies.is_moving(ppa))
+                        << i;
             }
         }
         short &= on_flash;

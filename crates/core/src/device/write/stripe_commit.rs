@@ -20,6 +20,7 @@ use tailcut_units::Occupant;
 
 impl Copies<'_> {
     /// The lane to which every flush writes a unit of a stripe.
+    #[inline]
     pub(in crate::device) fn target_lane(&self, unit: Lpn) -> u32 {
         let stripes = self.shape.striped();
         self.faults.substitute_for(

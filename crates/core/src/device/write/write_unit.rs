@@ -258,7 +258,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if mask == s.write.buffer.full() || old_ppa == Ppa::NONE {
             return;
         }
-        if self.copies().is_lost_but_moving(old_ppa) {
+        if self.state.faults.is_lost(&self.shape.layout, old_ppa) && self.copies().is_moving(old_ppa) {
             return self.data.settled(slot, old_ppa);
         }
         if self.state.faults.some_lost && self.state.faults.is_dead_at(&self.shape.layout, old_ppa) {
