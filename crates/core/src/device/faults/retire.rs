@@ -1,5 +1,6 @@
 //! Blocks that have grown bad. Each is replaced by a spare block of its plane; without one, its extent is retired.
 
+use crate::address::Extent;
 use crate::device::capacity::{LaneSize, room_of};
 use crate::device::copies::Copies;
 use crate::device::drive::Device;
@@ -63,7 +64,7 @@ impl FaultState {
         layout: &Layout,
         extents: &Extents,
         blocks: &Blocks,
-        extent: u32,
+        Extent(extent): Extent,
     ) -> u64 {
         let first = layout.first_die(layout.lane_of(extent).0);
         let of_die = |die| self.planes_not_erased(layout, extents, blocks, extent, die).count_ones();

@@ -563,7 +563,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
                 self.data.erased(victim);
             }
-            _ => self.free_victim(lane, took),
+            _ => self.free_victim(Lane(lane), took),
         }
         self.note_space(lane);
         self.resume_stalled(lane);
@@ -579,7 +579,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     }
 
     /// Count a collection that took `took` ns, and make its erased victim available for writes.
-    fn free_victim(&mut self, lane: u32, took: u64) {
+    fn free_victim(&mut self, Lane(lane): Lane, took: u64) {
         let s = &mut self.state;
         let Collection { victim, aim, wins, .. } = s.gc.collections[lane as usize];
         s.gc.pace.collected(took, wins);
@@ -590,7 +590,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.scrub.forget(&self.shape.layout, victim);
         let (layout, blocks) = (&self.shape.layout, self.flash.blocks());
         if self.shape.fixed.may_fail || self.shape.holes.is_some() {
-            s.counters.blocks_spared += s.faults.blocks_not_erased(layout, &s.extents, blocks, victim);
+            s.counters.blocks_spared +=
+                s.faults.blocks_not_erased(layout, &s.extents, blocks, Extent(victim));
         }
         if self.shape.fixed.may_fail && !self.replace_bad_blocks(victim) {
             self.retire_extent(victim);
