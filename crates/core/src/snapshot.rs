@@ -56,7 +56,7 @@ pub enum SnapshotError {
 
 /// What kind of snapshot a file holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SnapshotKind {
     /// The tables of an aged drive at rest.
     Aged = 1,
     /// A whole drive, operations under way included.
@@ -65,7 +65,7 @@ pub(crate) enum Kind {
 
 /// Save a state and a map.
 pub(crate) fn save(
-    kind: Kind,
+    kind: SnapshotKind,
     key: u64,
     state: &impl Serialize,
     map: &Map,
@@ -91,7 +91,7 @@ pub(crate) fn save(
 
 /// Load what [`save`] has saved: the state, and the arrays of the map.
 pub(crate) fn load<T: DeserializeOwned>(
-    kind: Kind,
+    kind: SnapshotKind,
     key: u64,
     map: &mut Map,
     from: &mut dyn Read,

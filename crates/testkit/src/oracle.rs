@@ -7,7 +7,7 @@
 use tailcut_core::address::{Lpn, Ppa};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Device, Medium, Observer, Shape};
-use tailcut_core::ftl::map::Place;
+use tailcut_core::ftl::map::Mapping;
 use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_core::policy::buffer::lru::PowerLoss;
 use tailcut_core::policy::gc_schedule::GcScheduleConfig;
@@ -203,7 +203,7 @@ impl Oracle {
             match command.op {
                 HostOp::Read => {
                     let quiet = u.touches == 0;
-                    on_flash &= quiet && matches!(device.whereabouts(Lpn(lpn as u32)), Place::Flash(_));
+                    on_flash &= quiet && matches!(device.whereabouts(Lpn(lpn as u32)), Mapping::Flash(_));
                     absent &= quiet && u.content == Content::Absent;
                 }
                 HostOp::Write | HostOp::Trim => {
@@ -270,7 +270,7 @@ impl Oracle {
             }
             if changes && u.touches == 0 {
                 let place = device.whereabouts(Lpn(lpn as u32));
-                let absent = place == Place::Unmapped;
+                let absent = place == Mapping::Unmapped;
                 let lost = absent && device.has_lost_data(Lpn(lpn as u32));
                 if lost && u.content != Content::Absent {
                     u.content = Content::Present;
@@ -365,7 +365,7 @@ impl Oracle {
             if u.touches == 0 && u.touched < event && u.content == Content::Present {
                 let place = device.whereabouts(Lpn(lpn as u32));
                 expect!(
-                    matches!(place, Place::Flash(_))
+                    matches!(place, Mapping::Flash(_))
                         || device.has_lost_data(Lpn(lpn as u32))
                         || device.copies().is_in_controller_alone(Lpn(lpn as u32)),
                     "{name} ended, and unit {lpn}, acknowledged before it, is {place:?}"
@@ -400,9 +400,9 @@ impl Oracle {
         expect!(self.pending.is_empty(), "{} commands never ended", self.pending.len());
         for (lpn, u) in self.units.iter().enumerate() {
             let place = device.whereabouts(Lpn(lpn as u32));
-            let lost = place == Place::Unmapped && device.has_lost_data(Lpn(lpn as u32));
+            let lost = place == Mapping::Unmapped && device.has_lost_data(Lpn(lpn as u32));
             expect!(
-                (place == Place::Unmapped) == (u.content == Content::Absent) || lost,
+                (place == Mapping::Unmapped) == (u.content == Content::Absent) || lost,
                 "unit {lpn} is {place:?} and should be {:?}",
                 u.content
             );

@@ -7,7 +7,7 @@ use std::ops::Range;
 use tailcut_core::address::{Lpn, Ppa};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Device, InMemory, Medium, Observer};
-use tailcut_core::ftl::map::Place;
+use tailcut_core::ftl::map::Mapping;
 use tailcut_core::medium::filled_bytes;
 use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_units::random::mix;
@@ -235,7 +235,7 @@ impl Rig {
     /// The address of a unit on flash.
     pub fn ppa(&self, lpn: u32) -> Ppa {
         match self.device.whereabouts(Lpn(lpn)) {
-            Place::Flash(ppa) => ppa,
+            Mapping::Flash(ppa) => ppa,
             place => panic!("unit {lpn} is {place:?}"),
         }
     }

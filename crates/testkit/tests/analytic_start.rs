@@ -6,7 +6,7 @@
 use tailcut_core::address::Lpn;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{AgeReport, Device, UniformStart};
-use tailcut_core::ftl::map::Place;
+use tailcut_core::ftl::map::Mapping;
 use tailcut_core::policy::{gc_schedule, gc_victim};
 use tailcut_testkit::cross_check_drive;
 use tailcut_testkit::swarm::member;
@@ -65,7 +65,7 @@ fn overwritten(device: &mut Device, bytes: u64, first: &AgeReport) -> f64 {
 /// The addresses of all filled units.
 fn places(device: &Device, bytes: u64) -> Vec<u32> {
     let place = |lpn| match device.whereabouts(Lpn(lpn)) {
-        Place::Flash(ppa) => ppa.0,
+        Mapping::Flash(ppa) => ppa.0,
         other => panic!("unit {lpn} is {other:?}"),
     };
     (0..(bytes / u64::from(UNIT)) as u32).map(place).collect()

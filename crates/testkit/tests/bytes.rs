@@ -8,8 +8,8 @@ use tailcut_core::address::{Lpn, Ppa};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Device, InMemory, Medium, NoData};
 use tailcut_core::ftl::config::{CopyMode, ExtentKind};
-use tailcut_core::ftl::map::Place;
-use tailcut_core::medium::{Kind, filled_bytes};
+use tailcut_core::ftl::map::Mapping;
+use tailcut_core::medium::{UnitKind, filled_bytes};
 use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_testkit::swarm::{self, Case, Plan, member};
 use tailcut_testkit::{parity_drive, small_drive};
@@ -162,12 +162,15 @@ fn check_records(device: &Device<(), InMemory>) -> Result<(), String> {
         }
     }
     for (lpn, newest) in Lpn(0).run(newest.len() as u32).zip(newest) {
-        if let Place::Flash(ppa) = device.whereabouts(lpn) {
+        if let Mapping::Flash(ppa) = device.whereabouts(lpn) {
             let unit = device.medium().unit(ppa).ok_or(format!("unit {ppa} of {lpn} is erased"))?;
             let oob = unit.oob;
             let parity = stripes.is_some_and(|s| s.is_parity(lpn));
-            let kind =
-                if parity { oob.kind == Kind::Parity } else { matches!(oob.kind, Kind::User | Kind::Gc) };
+            let kind = if parity {
+                oob.kind == UnitKind::Parity
+            } else {
+                matches!(oob.kind, UnitKind::User | UnitKind::Gc)
+            };
             if oob.lpn != lpn || !kind || !unit.is_sound() {
                 return Err(format!("{lpn} should be at {ppa}, where there is {oob:?}"));
             }
@@ -284,7 +287,7 @@ fn a_damaged_bit_is_noticed() {
     let mut d = Rig::new(&config);
     d.one(HostOp::Write, 0, 2048, &[1; 2048]);
     d.one(HostOp::Flush, 0, 0, &[]);
-    let Place::Flash(ppa) = d.device.whereabouts(Lpn(0)) else { panic!("it was flushed") };
+    let Mapping::Flash(ppa) = d.device.whereabouts(Lpn(0)) else { panic!("it was flushed") };
     d.device.medium_mut().damage(ppa, 9);
     d.read(0, 2048);
     assert!(d.faults()[0].contains("the bytes of unit"), "{:?}", d.faults());

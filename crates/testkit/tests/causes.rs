@@ -9,7 +9,7 @@
 use tailcut_core::address::{BusyUnit, Lpn};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{OpKind, Step, StepEvent};
-use tailcut_core::ftl::map::Place;
+use tailcut_core::ftl::map::Mapping;
 use tailcut_core::nand::slc::SlcConfig;
 use tailcut_core::policy::background::{BackgroundConfig, scrub};
 use tailcut_core::policy::buffer::BufferConfig;
@@ -70,7 +70,7 @@ fn play(c: &DeviceConfig, probe: Option<Probe>) -> (Vec<StepEvent>, Option<Ledge
             host.advance(p.at);
             let on_unit = |lpn: &u64| {
                 let shape = host.device.shape();
-                let Place::Flash(ppa) = host.device.whereabouts(Lpn(*lpn as u32)) else { return false };
+                let Mapping::Flash(ppa) = host.device.whereabouts(Lpn(*lpn as u32)) else { return false };
                 let place = shape.layout.place(ppa);
                 shape.unit_of(place.die, place.plane) == p.unit && (place.page ^ p.page) & 1 == 1
             };

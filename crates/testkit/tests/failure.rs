@@ -8,7 +8,7 @@ use tailcut_core::address::Lpn;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Device, InMemory};
 use tailcut_core::ftl::config::CopyMode;
-use tailcut_core::ftl::map::Place;
+use tailcut_core::ftl::map::Mapping;
 use tailcut_core::policy::buffer::BufferConfig;
 use tailcut_testkit::swarm::{self, Case, Plan, member};
 use tailcut_testkit::{Host, parity_drive, small_drive};
@@ -106,7 +106,7 @@ fn a_read_of_a_failed_plane_is_a_rebuilding() {
     let ordinary = host.one(100_000, HostOp::Read, 0, PAGE as u32);
     assert_eq!(ordinary.ledger.get(Cause::RECONSTRUCTION), 0);
     let lost_before = host.device.copies().lost_units();
-    let Place::Flash(ppa) = host.device.whereabouts(Lpn(0)) else { panic!("the drive was filled") };
+    let Mapping::Flash(ppa) = host.device.whereabouts(Lpn(0)) else { panic!("the drive was filled") };
     let plane = host.device.shape().layout.lane_at(ppa);
     host.device.kill_planes(plane..plane + 1).unwrap();
     assert!(lost_before == 0 && host.device.copies().lost_units() > 0);

@@ -9,7 +9,7 @@ use tailcut_core::address::{Lpn, Ppa};
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Device, InMemory, OpKind, StepEvent};
 use tailcut_core::ftl::config::CopyMode;
-use tailcut_core::ftl::map::Place;
+use tailcut_core::ftl::map::Mapping;
 use tailcut_core::nand::errors::config::{CODEWORD, ErrorsConfig};
 use tailcut_testkit::Host;
 use tailcut_testkit::rig::{NEVER, Rig, UNIT, both, never, rows, stripes, traffic, with};
@@ -325,7 +325,7 @@ fn dead_lanes_of_one_group_are_replaced_by_different_lanes() {
     assert_eq!(rig.device.read_only_since(), None);
     for stripe in 0..stripes.count {
         let lane = |unit| match rig.device.whereabouts(unit) {
-            Place::Flash(ppa) => rig.device.shape().layout.lane_at(ppa),
+            Mapping::Flash(ppa) => rig.device.shape().layout.lane_at(ppa),
             other => panic!("{unit:?} is at {other:?}"),
         };
         let lanes: BTreeSet<u32> = stripes.members(stripe).map(lane).collect();
@@ -511,7 +511,8 @@ fn schedules_that_program_the_same_pages_meet_the_same_failures() {
             let mut rig = Rig::new(&config);
             rig.churn(600, |d| d.counters().host_units_written == 600);
             rig.flush();
-            let places: Vec<Place> = Lpn(0).run(rig.units()).map(|lpn| rig.device.whereabouts(lpn)).collect();
+            let places: Vec<Mapping> =
+                Lpn(0).run(rig.units()).map(|lpn| rig.device.whereabouts(lpn)).collect();
             (rig.device.counters().program_failures, rig.blocks(), places)
         };
         let fifo = failures("fifo");

@@ -4,7 +4,7 @@ use tailcut_core::address::Lpn;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::device::{Device, InMemory};
 use tailcut_core::ftl::config::{BadBlocks, CopyMode, ExtentKind};
-use tailcut_core::ftl::map::Place;
+use tailcut_core::ftl::map::Mapping;
 use tailcut_core::nand::config::BusyKind;
 use tailcut_testkit::Host;
 use tailcut_testkit::rig::{Rig, UNIT, never, rows, stripes, traffic, with};
@@ -20,7 +20,7 @@ fn holes() -> DeviceConfig {
 
 /// The units on flash that lie in this block.
 fn units_in(rig: &Rig, (die, plane, block): (u32, u32, u32)) -> usize {
-    let on_flash = |&lpn: &u32| matches!(rig.device.whereabouts(Lpn(lpn)), Place::Flash(_));
+    let on_flash = |&lpn: &u32| matches!(rig.device.whereabouts(Lpn(lpn)), Mapping::Flash(_));
     let there = |&lpn: &u32| {
         let (d, p, b, _) = rig.place(lpn);
         (d, p, b) == (die, plane, block)
@@ -103,7 +103,7 @@ fn extents_go_on_without_a_plane_that_dies() {
         rig.churn(60_000, |d| d.counters().erases > erases + 300);
         assert_eq!(rig.device.read_only_since(), None, "{kind:?}");
         let on_flash: Vec<u32> = (0..rig.units())
-            .filter(|&lpn| matches!(rig.device.whereabouts(Lpn(lpn)), Place::Flash(_)))
+            .filter(|&lpn| matches!(rig.device.whereabouts(Lpn(lpn)), Mapping::Flash(_)))
             .collect();
         let beside = |lpn: &&u32| (rig.place(**lpn).0, rig.place(**lpn).1) == (1, 1);
         assert!(on_flash.iter().filter(beside).count() > 10, "{kind:?}: the other plane of the die is used");
@@ -179,7 +179,7 @@ fn stripes_are_rebuilt_when_a_plane_of_their_extents_dies() {
     let on_dead = |rig: &Rig| -> Vec<u32> {
         let all = Lpn(0).run(rig.device.shape().layout.host_units + shape.stripes.as_ref().unwrap().count);
         let there = |lpn: &Lpn| match rig.device.whereabouts(*lpn) {
-            Place::Flash(ppa) => (shape.layout.place(ppa).die, shape.layout.place(ppa).plane) == (1, 0),
+            Mapping::Flash(ppa) => (shape.layout.place(ppa).die, shape.layout.place(ppa).plane) == (1, 0),
             _ => false,
         };
         all.filter(there).map(|lpn| lpn.0).collect()

@@ -7,7 +7,7 @@ use crate::nand::errors::config::{ErrorsConfig, RetryPlace};
 use crate::nand::errors::decodings::{At, Certain, Decodings};
 use crate::nand::errors::draw::{Errors, FIRST_SENSE, Page, PageFactor, Vref};
 use crate::nand::errors::times::DecodeTimes;
-use crate::policy::read_retry::{Aim, Faster, Inference, Place, Predictor, ReadRetryPolicy};
+use crate::policy::read_retry::{Aim, Faster, Inference, Predictor, PredictorSite, ReadRetryPolicy};
 use serde::{Deserialize, Serialize};
 use tailcut_ldpc::{CODEWORD_BITS, Outcomes, Row, Table};
 
@@ -24,7 +24,7 @@ pub struct Senses {
     pub(crate) decodings: Decodings,
     pub(crate) retry: ReadRetryPolicy,
     pub(crate) predictor: Option<Predictor>,
-    /// Time of a prediction, ns, by place ([`Place`]).
+    /// Time of a prediction, ns, by place ([`PredictorSite`]).
     predict_ns: [u64; 2],
     pub(crate) faster: Faster,
     /// Number of neighbouring blocks of a plane that share one tracked V_REF: that with which a page of them was last
@@ -70,7 +70,7 @@ impl Senses {
         let (plain_below, most_plain) = decodings.plain_within(u64::MAX);
         let plain = errors.has_bounds() && retry.first() == Aim::Default;
         let (group, known_cells, faster) = (retry.tracked_blocks(), retry.known_cells(), retry.faster());
-        let predict_ns = [Place::Die, Place::Controller]
+        let predict_ns = [PredictorSite::Die, PredictorSite::Controller]
             .map(|place| predictor.filter(|p| p.place == place).map_or(0, |p| p.ns));
         Senses {
             errors,
@@ -110,7 +110,7 @@ impl Senses {
 
     /// Time of a prediction at a place, ns; 0 if none is made there.
     #[inline]
-    pub fn predict_ns(&self, place: Place) -> u64 {
+    pub fn predict_ns(&self, place: PredictorSite) -> u64 {
         self.predict_ns[place as usize]
     }
 
@@ -140,11 +140,11 @@ impl Senses {
 
     /// Whether the die begins its second sense at the same time as the prediction.
     pub fn prediction_overlaps(&self) -> bool {
-        self.predictor_in(Place::Die).is_some_and(|p| p.overlaps)
+        self.predictor_in(PredictorSite::Die).is_some_and(|p| p.overlaps)
     }
 
     #[inline]
-    pub(crate) fn predictor_in(&self, place: Place) -> Option<Predictor> {
+    pub(crate) fn predictor_in(&self, place: PredictorSite) -> Option<Predictor> {
         self.predictor.filter(|p| p.place == place)
     }
 
@@ -209,7 +209,7 @@ impl Senses {
             return decoded;
         };
         results.needless += u64::from(self.would_decode(sense, at, first, iterations.len()));
-        if predictor.place == Place::Die {
+        if predictor.place == PredictorSite::Die {
             results.in_die |= results.plane;
             let page = page.again();
             let vref = self.vref(Aim::Optimum(predictor.deviation), &page, 0);

@@ -18,8 +18,8 @@ use crate::flash::OpId;
 use crate::ftl::buffer::Buffer;
 use crate::ftl::layout::Layout;
 use crate::ftl::map::Map;
-use crate::ftl::map::Place;
-use crate::medium::{Below, Kind, Medium, Oob, Size};
+use crate::ftl::map::Mapping;
+use crate::medium::{Below, Medium, Oob, Size, UnitKind};
 use crate::nand::OpKind;
 use crate::observer::Observer;
 use std::ops::Range;
@@ -123,12 +123,12 @@ impl<M: Medium> Payload<M> {
     /// Tell the medium that a slot was taken for a unit that was at `place`. `old_ppa` is the
     /// unit's copy on flash.
     #[inline]
-    pub(super) fn below(&mut self, buffer: &Buffer, slot: u32, place: Place, old_ppa: Ppa) {
+    pub(super) fn below(&mut self, buffer: &Buffer, slot: u32, place: Mapping, old_ppa: Ppa) {
         if M::HOLDS_DATA {
             let below = match place {
-                Place::Unmapped => Below::Zeros,
-                Place::Flash(_) => Below::Flash,
-                Place::Buffer(older) => Below::Slot { older: older.slot(), old_ppa },
+                Mapping::Unmapped => Below::Zeros,
+                Mapping::Flash(_) => Below::Flash,
+                Mapping::Buffer(older) => Below::Slot { older: older.slot(), old_ppa },
             };
             self.medium.hold(slot, buffer.slot(slot).lpn, below);
         }
@@ -162,7 +162,7 @@ impl<M: Medium> Payload<M> {
         let (_, source) = copies.write.members[(write_unit * copies.shape.layout.units_per_row) as usize];
         let Member { unit, slot, .. } = copies.parity.stripes.members[source.member()];
         if slot != NONE {
-            return self.medium.program_slot(ppa, slot, unit, Kind::Wear);
+            return self.medium.program_slot(ppa, slot, unit, UnitKind::Wear);
         }
         let oob = Oob::parity(unit, copies.members_of_parity(unit, job));
         self.medium.program_xor(accs_of(job).0, ppa, oob);
@@ -182,8 +182,8 @@ impl<M: Medium> Payload<M> {
         for i in 0..g.count {
             let (lpn, source) = copies.write.members[(write_unit * upr + i) as usize];
             match source {
-                Source::Slot(slot) => self.medium.program_slot(g.ppa + i, slot, lpn, Kind::Wear),
-                Source::Flash(from) => self.medium.program_staged(g.ppa + i, from, lpn, Kind::Gc),
+                Source::Slot(slot) => self.medium.program_slot(g.ppa + i, slot, lpn, UnitKind::Wear),
+                Source::Flash(from) => self.medium.program_staged(g.ppa + i, from, lpn, UnitKind::Gc),
                 Source::Member(_) => unreachable!("members of stripes are above"),
             }
         }
@@ -362,9 +362,9 @@ impl<M: Medium> Payload<M> {
         }
         let (at, range) = (host.data_at(&copies.shape.layout, id, lpn, from), from as u32..to as u32);
         match copies.map.lookup(lpn) {
-            Place::Unmapped => {}
-            Place::Flash(ppa) => self.medium.read_flash(id, at, range, ppa, lpn),
-            Place::Buffer(held) => {
+            Mapping::Unmapped => {}
+            Mapping::Flash(ppa) => self.medium.read_flash(id, at, range, ppa, lpn),
+            Mapping::Buffer(held) => {
                 let slot = held.slot();
                 let old_ppa = copies.copy_below(lpn, slot);
                 self.medium.read_slot(id, at, range, slot, old_ppa);
@@ -503,7 +503,7 @@ impl<M: Medium> Payload<M> {
     /// the address never had these data.
     pub(super) fn elsewhere(&mut self, host: &Host, map: &Map, id: u32, from: Ppa, to: Ppa) {
         if Self::returns_data(host, id) {
-            if let Place::Buffer(held) = map.lookup(map.owner(from)) {
+            if let Mapping::Buffer(held) = map.lookup(map.owner(from)) {
                 self.medium.redirect_to_slot(id, from, held.slot());
             }
             self.medium.redirect(id, from, to);

@@ -7,11 +7,11 @@ use crate::device::copies::Copies;
 use crate::figures::AgeReport;
 use crate::flash::FlashState;
 use crate::ftl::extents::Extents;
-use crate::ftl::map::{MapState, Place};
+use crate::ftl::map::{MapState, Mapping};
 use crate::medium::Medium;
 use crate::nand::blocks::Blocks;
 use crate::observer::Observer;
-use crate::snapshot::{self, Kind, SnapshotError, damaged, whole_key};
+use crate::snapshot::{self, SnapshotError, SnapshotKind, damaged, whole_key};
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 
@@ -35,7 +35,7 @@ impl<O: Observer> Device<O> {
     ) -> Result<Device<O>, SnapshotError> {
         let mut device = Device::new(config, seed, observer)?;
         let (mut state, flash, map): (State, FlashState, MapState) =
-            snapshot::load(Kind::Whole, whole_key(config, seed), &mut device.map, from)?;
+            snapshot::load(SnapshotKind::Whole, whole_key(config, seed), &mut device.map, from)?;
         let layout = &device.shape.layout;
         if !state.extents.fits(layout) || !state.slc.region.fits(layout) {
             return Err(damaged("its tables do not fit this drive"));
@@ -60,7 +60,7 @@ impl Copies<'_> {
         let Some(stripes) = &self.shape.stripes else { return true };
         let (layout, places) = (&self.shape.layout, &self.parity.places);
         Lpn(0).run(self.map.forward.len() as u32).all(|lpn| match self.map.lookup(lpn) {
-            Place::Flash(ppa) => layout.lane_at(ppa) == places.lane(stripes, lpn),
+            Mapping::Flash(ppa) => layout.lane_at(ppa) == places.lane(stripes, lpn),
             _ => true,
         })
     }
@@ -87,12 +87,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             blocks: self.flash.blocks().by_index(),
             moved: self.state.parity.places.all_moved(),
         };
-        snapshot::save(Kind::Aged, key, &aged, &self.map, to)
+        snapshot::save(SnapshotKind::Aged, key, &aged, &self.map, to)
     }
 
     /// Load a saved state of the translation layer. The drive must be new.
     pub fn load_aged(&mut self, key: u64, from: &mut dyn Read) -> Result<AgeReport, SnapshotError> {
-        let aged: Aged = snapshot::load(Kind::Aged, key, &mut self.map, from)?;
+        let aged: Aged = snapshot::load(SnapshotKind::Aged, key, &mut self.map, from)?;
         let fits = aged.extents.fits(&self.shape.layout) && self.flash.blocks_mut().take_counts(aged.blocks);
         if !fits || aged.map.filled > self.shape.layout.host_units {
             return Err(damaged("its tables do not fit this drive"));
@@ -130,6 +130,6 @@ impl<O: Observer, M: Medium> Device<O, M> {
         to: &mut dyn Write,
     ) -> Result<(), SnapshotError> {
         let state = (&self.state, self.flash.state(), &self.map.state);
-        snapshot::save(Kind::Whole, whole_key(config, seed), &state, &self.map, to)
+        snapshot::save(SnapshotKind::Whole, whole_key(config, seed), &state, &self.map, to)
     }
 }

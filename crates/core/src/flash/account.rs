@@ -51,11 +51,11 @@ const OF_COLLECTION: [usize; 7] = [
 ];
 
 /// Time of a die so far, ns, by slot.
-pub type Held = [u64; SLOTS];
+pub type DieTimes = [u64; SLOTS];
 
 /// Copy an account. An assignment would call a function, since the account is longer than 128 bytes.
 #[inline]
-pub(super) fn copy(from: &Held, to: &mut Held) {
+pub(super) fn copy(from: &DieTimes, to: &mut DieTimes) {
     let (Some((first, rest)), Some((first_to, rest_to))) =
         (from.split_first_chunk::<16>(), to.split_first_chunk_mut::<16>())
     else {
@@ -76,7 +76,7 @@ pub const fn of(occupant: Occupant) -> usize {
 /// The account of one die.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Account {
-    held: Held,
+    held: DieTimes,
     /// The slot to which time is being added, and the time up to which `held` is complete.
     slot: u8,
     since: u64,
@@ -96,7 +96,7 @@ impl Account {
 
     /// Complete the account up to `now`, and return it.
     #[inline]
-    pub fn settle(&mut self, now: u64) -> &Held {
+    pub fn settle(&mut self, now: u64) -> &DieTimes {
         self.held[usize::from(self.slot)] += now - self.since;
         self.since = now;
         &self.held
@@ -104,7 +104,7 @@ impl Account {
 
     /// The account as of the last settlement.
     #[inline]
-    pub fn held(&self) -> &Held {
+    pub fn held(&self) -> &DieTimes {
         &self.held
     }
 
@@ -116,19 +116,19 @@ impl Account {
     /// Whether a collection has held or closed the die between the copy `seen` of the account and
     /// the last settlement.
     #[inline]
-    pub fn met_collection(&self, seen: &Held) -> bool {
+    pub fn met_collection(&self, seen: &DieTimes) -> bool {
         OF_COLLECTION.into_iter().fold(0, |met, slot| met | (self.held[slot] ^ seen[slot])) != 0
     }
 
     /// Whether a collection has held or closed the die between the copy `seen` of the account and `now`.
-    pub fn met_collection_by(&self, seen: &Held, now: u64) -> bool {
+    pub fn met_collection_by(&self, seen: &DieTimes, now: u64) -> bool {
         self.met_collection(seen) || OF_COLLECTION.contains(&self.slot()) && now > self.since
     }
 
     /// Charge the time between the copy `seen` of the account and the last settlement, for which an
     /// operation waited.
     #[inline]
-    pub fn charge_wait(&self, seen: &Held, to: &mut Ledger) {
+    pub fn charge_wait(&self, seen: &DieTimes, to: &mut Ledger) {
         to.charge_each(FIRST, &self.held, seen);
     }
 
@@ -142,8 +142,8 @@ impl Account {
 }
 
 /// Charge the times that occupants held a die between two copies of its account, `seen` and `held`.
-pub(super) fn charge_occupants(to: &mut Ledger, seen: &Held, held: &Held) {
+pub(super) fn charge_occupants(to: &mut Ledger, seen: &DieTimes, held: &DieTimes) {
     let of_occupants =
-        |held: &Held| -> [u64; Occupant::COUNT] { std::array::from_fn(|i| held[OCCUPANTS + i]) };
+        |held: &DieTimes| -> [u64; Occupant::COUNT] { std::array::from_fn(|i| held[OCCUPANTS + i]) };
     to.charge_each(Cause::die_wait(Occupant::ALL[0]), &of_occupants(held), &of_occupants(seen));
 }

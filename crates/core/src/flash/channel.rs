@@ -1,6 +1,6 @@
 //! The bus of one channel.
 
-use super::account::Held;
+use super::account::DieTimes;
 use super::op::Op;
 use super::queue::Queue;
 use crate::containers::NONE;
@@ -168,7 +168,7 @@ impl Channel {
 
 /// The part of an operation's copy of a die's account that also serves as its copy of a channel's times.
 #[inline]
-pub(super) fn part(seen: &Held) -> &Spent {
+pub(super) fn part(seen: &DieTimes) -> &Spent {
     seen.first_chunk().expect("a die's account is longer")
 }
 

@@ -7,7 +7,7 @@ use super::state::Flash;
 use crate::array::senses::{SKIPPED, Senses};
 use crate::nand::ecc::Decoding;
 use crate::observer::Observer;
-use crate::policy::read_retry::Place;
+use crate::policy::read_retry::PredictorSite;
 use tailcut_units::Cause;
 
 impl<O: Observer> Flash<O> {
@@ -91,7 +91,7 @@ impl<O: Observer> Flash<O> {
 /// The prediction delays the data but occupies neither channel nor decoder.
 #[inline(always)]
 fn with_prediction(senses: &Senses, op: &mut Op, number: u8, d: Decoding) -> Decoding {
-    let predicted = if number == 1 { senses.predict_ns(Place::Controller) } else { 0 };
+    let predicted = if number == 1 { senses.predict_ns(PredictorSite::Controller) } else { 0 };
     op.ledger.charge(Cause::PREDICT, predicted);
     Decoding { predicted, done: d.done + predicted, ..d }
 }

@@ -1,6 +1,6 @@
 //! Answers to questions of the controller about busy units and channels.
 
-use super::account::{Held, charge_occupants};
+use super::account::{DieTimes, charge_occupants};
 use super::op::OpId;
 use super::plane_reads::Stage;
 use super::state::Flash;
@@ -66,7 +66,7 @@ impl<O: Observer> Flash<O> {
     }
 
     /// The account of a unit up to now.
-    pub fn account(&mut self, unit: BusyUnit) -> Held {
+    pub fn account(&mut self, unit: BusyUnit) -> DieTimes {
         let s = &mut self.state;
         let u = &mut s.units[unit.index()];
         if u.phase == Phase::Out && u.until < s.now {
@@ -76,7 +76,7 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Charge the times that occupants held a unit since the copy `seen` of its account was taken.
-    pub fn charge_since(&mut self, unit: BusyUnit, seen: &Held, to: &mut Ledger) {
+    pub fn charge_since(&mut self, unit: BusyUnit, seen: &DieTimes, to: &mut Ledger) {
         let held = self.account(unit);
         charge_occupants(to, seen, &held);
     }

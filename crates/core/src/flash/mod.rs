@@ -44,7 +44,7 @@ mod usage;
 mod voltage;
 
 pub use crate::array::senses::{SenseTotals, Senses};
-pub use account::{Held, SLOTS};
+pub use account::{DieTimes, SLOTS};
 pub use commands::Met;
 pub use counters::{FlashCounters, Suspension};
 pub use dispatch::{HostOpEnded, Submitted};

@@ -15,7 +15,7 @@ use crate::array::senses::{FoundBlock, SKIPPED, SenseResults, Senses, part_of};
 use crate::containers::{NONE, bits};
 use crate::nand::errors::draw::FIRST_SENSE;
 use crate::observer::{Observer, QueueStep};
-use crate::policy::read_retry::{FailedView, Place, Sense};
+use crate::policy::read_retry::{FailedView, PredictorSite, Sense};
 use std::ops::Range;
 use tailcut_units::Cause;
 
@@ -59,7 +59,7 @@ impl<O: Observer> Flash<O> {
     pub(super) fn plan_senses(&mut self, head: u32) -> (Option<u64>, u64) {
         let alone = self.state.ops[head].joined == NONE;
         if alone && self.plan_plainly(head) {
-            let predict = self.senses().predict_ns(Place::Die);
+            let predict = self.senses().predict_ns(PredictorSite::Die);
             self.state.ops[head].ledger.charge(Cause::PREDICT, predict);
             return (None, predict);
         }
@@ -70,7 +70,7 @@ impl<O: Observer> Flash<O> {
     /// [`Flash::plan_senses`] for a read that is not plain, or for joined reads.
     #[inline(never)]
     fn plan_with_draws(&mut self, head: u32, alone: bool) -> (u64, u64) {
-        let in_die = self.senses().predictor_in(Place::Die);
+        let in_die = self.senses().predictor_in(PredictorSite::Die);
         let mut again = false;
         let first =
             joined(&self.state.ops, head).any(|id| self.state.sensing.attempts[id as usize].senses == 0);

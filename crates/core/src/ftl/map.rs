@@ -20,7 +20,7 @@ const UNITS_IN_MEMORY: u32 = 1 << 31;
 
 /// The place of a logical unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Mapping {
     /// Never written, or trimmed.
     Unmapped,
     /// In the write buffer.
@@ -255,19 +255,19 @@ impl Map {
     }
 
     #[inline]
-    fn decode(&self, lpn: Lpn, entry: u32) -> Place {
+    fn decode(&self, lpn: Lpn, entry: u32) -> Mapping {
         if entry == 0 {
             let parity = self.state.parity;
             let filled = lpn.0 < self.state.filled || parity.0 <= lpn && lpn < parity.1;
-            if filled { Place::Flash(self.fill.ppa(lpn)) } else { Place::Unmapped }
+            if filled { Mapping::Flash(self.fill.ppa(lpn)) } else { Mapping::Unmapped }
         } else if entry <= self.last {
-            Place::Flash(Ppa(entry - 1))
+            Mapping::Flash(Ppa(entry - 1))
         } else if entry == TRIMMED {
-            Place::Unmapped
+            Mapping::Unmapped
         } else {
             let number = entry - self.last - 1;
             let of_host = lpn.0 < self.host_units;
-            Place::Buffer(if of_host { InBuffer::Slot(number) } else { InBuffer::Stripe(number) })
+            Mapping::Buffer(if of_host { InBuffer::Slot(number) } else { InBuffer::Stripe(number) })
         }
     }
 
@@ -311,7 +311,7 @@ impl Map {
 
     /// The place of a logical unit.
     #[inline]
-    pub fn lookup(&self, lpn: Lpn) -> Place {
+    pub fn lookup(&self, lpn: Lpn) -> Mapping {
         self.decode(lpn, self.forward[lpn.index()])
     }
 
@@ -323,7 +323,7 @@ impl Map {
 
     /// Map a logical unit of the host to a buffer slot; returns where it was.
     #[inline]
-    pub fn set_buffer(&mut self, lpn: Lpn, slot: u32) -> Place {
+    pub fn set_buffer(&mut self, lpn: Lpn, slot: u32) -> Mapping {
         debug_assert!(lpn.0 < self.host_units, "parity has no slot");
         let buffered = self.buffered(slot);
         let entry = std::mem::replace(&mut self.forward[lpn.index()], buffered);
@@ -345,7 +345,7 @@ impl Map {
     }
 
     /// Unmap a logical unit; returns where it was.
-    pub fn trim(&mut self, lpn: Lpn) -> Place {
+    pub fn trim(&mut self, lpn: Lpn) -> Mapping {
         let entry = std::mem::replace(&mut self.forward[lpn.index()], TRIMMED);
         self.decode(lpn, entry)
     }
@@ -398,7 +398,7 @@ impl Map {
 
     /// How many of the first `units` logical units hold data.
     pub fn held(&self, units: u32) -> u32 {
-        Lpn(0).run(units).filter(|&lpn| self.lookup(lpn) != Place::Unmapped).count() as u32
+        Lpn(0).run(units).filter(|&lpn| self.lookup(lpn) != Mapping::Unmapped).count() as u32
     }
 
     /// Whether all entries of a restored map point inside the drive. The drive is idle, so no entry
@@ -418,7 +418,7 @@ impl Map {
         let of = |lpn: Lpn, ppa: Ppa| mix(u64::from(lpn.0) << 32 | u64::from(ppa.0));
         let mut sum = 0u64;
         for lpn in Lpn(0).run(self.forward.len() as u32) {
-            if let Place::Flash(ppa) = self.lookup(lpn) {
+            if let Mapping::Flash(ppa) = self.lookup(lpn) {
                 sum = sum.wrapping_add(of(lpn, ppa));
             }
         }

@@ -4,7 +4,7 @@
 //! erased page, data of another logical unit than the map says) is a *fault*. A fault is recorded
 //! and never causes a panic; the drive continues, with zeros if there is nothing better.
 
-use super::oob::{Kind, Oob};
+use super::oob::{Oob, UnitKind};
 use super::pages::{Pages, Unit};
 use super::store::{Part, Store};
 use super::transfer::{Piece, Slot, Transfer};
@@ -200,7 +200,7 @@ impl<S: Store> Bytes<S> {
 
     fn check(&mut self, unit: &Unit, ppa: Ppa, lpn: Lpn, why: &str) {
         let oob = unit.oob;
-        if lpn != Lpn::NONE && (oob.lpn != lpn || oob.kind == Kind::Pad) {
+        if lpn != Lpn::NONE && (oob.lpn != lpn || oob.kind == UnitKind::Pad) {
             self.fault(|| format!("{why}: unit {ppa} should be logical unit {lpn} and is {oob:?}"));
         }
         if !unit.is_sound() {
@@ -346,11 +346,11 @@ impl<S: Store> Medium for Bytes<S> {
         s.held.set_all(all);
     }
 
-    fn program_slot(&mut self, ppa: Ppa, slot: u32, lpn: Lpn, moved: Kind) {
+    fn program_slot(&mut self, ppa: Ppa, slot: u32, lpn: Lpn, moved: UnitKind) {
         let s = &self.slots[slot as usize];
         let (whole, is) = (s.is_whole(), s.lpn);
         // A unit that moves keeps its number.
-        let kind = if s.written { Kind::User } else { moved };
+        let kind = if s.written { UnitKind::User } else { moved };
         let unit = Unit::new(Oob::data(kind, lpn, s.sequence, 0), s.bytes.as_slice().into());
         if !whole || is != lpn {
             self.fault(|| format!("slot {slot} of {is} is programmed for {lpn}, whole: {whole}"));
@@ -376,7 +376,7 @@ impl<S: Store> Medium for Bytes<S> {
         }
     }
 
-    fn program_staged(&mut self, ppa: Ppa, from: Ppa, lpn: Lpn, kind: Kind) {
+    fn program_staged(&mut self, ppa: Ppa, from: Ppa, lpn: Lpn, kind: UnitKind) {
         // Units that were staged before the process ended are still on flash, because an extent is erased only after
         // its units have moved.
         let staged = self.staged.remove(&from).or_else(|| self.store.unit(from).filter(|_| S::KEEPS));
@@ -384,7 +384,7 @@ impl<S: Store> Medium for Bytes<S> {
             return self.fault(|| format!("unit {from} moves to {ppa} and was never sensed"));
         };
         self.check(&unit, from, lpn, "a moved unit");
-        if unit.oob.kind != Kind::Parity {
+        if unit.oob.kind != UnitKind::Parity {
             unit.oob.kind = kind;
         }
         self.program(ppa, unit);
@@ -392,8 +392,8 @@ impl<S: Store> Medium for Bytes<S> {
 
     fn copy_back(&mut self, from: Ppa, to: Ppa) {
         if let Some(mut unit) = self.look(from, Lpn::NONE, "a unit copied back") {
-            if unit.oob.kind == Kind::User {
-                unit.oob.kind = Kind::Gc;
+            if unit.oob.kind == UnitKind::User {
+                unit.oob.kind = UnitKind::Gc;
             }
             self.program(to, unit);
         }
@@ -476,7 +476,7 @@ impl<S: Store> Medium for Bytes<S> {
 
     fn age(&mut self, ppa: Ppa, lpn: Lpn) {
         let sequence = self.next();
-        self.program(ppa, Unit::implied(Oob::data(Kind::User, lpn, sequence, 0)));
+        self.program(ppa, Unit::implied(Oob::data(UnitKind::User, lpn, sequence, 0)));
     }
 
     fn age_parity(&mut self, ppa: Ppa, oob: Oob, first: Lpn) {

@@ -28,7 +28,7 @@ use crate::ftl::map::Fill;
 pub use bytes::{Bytes, InMemory};
 pub use content::filled_bytes;
 pub use no_data::NoData;
-pub use oob::{Kind, OOB_BYTES, Oob};
+pub use oob::{OOB_BYTES, Oob, UnitKind};
 pub use pages::{Filled, Pages, Unit};
 use serde::{Deserialize, Serialize};
 pub use silent::Silent;
@@ -112,7 +112,7 @@ pub trait Medium {
     /// The missing bytes of a slot are lost. They become zeros.
     fn give_up(&mut self, slot: u32) {}
     /// A slot is programmed. `moved` is the kind of a slot that no command has written.
-    fn program_slot(&mut self, ppa: Ppa, slot: u32, lpn: Lpn, moved: Kind) {}
+    fn program_slot(&mut self, ppa: Ppa, slot: u32, lpn: Lpn, moved: UnitKind) {}
     /// A unit of a row is programmed without data.
     fn program_pad(&mut self, ppa: Ppa) {}
 
@@ -122,7 +122,7 @@ pub trait Medium {
     /// A unit to be moved is not sensed but computed: the accumulator must equal it.
     fn stage_xor(&mut self, acc: u32, ppa: Ppa, lpn: Lpn) {}
     /// A staged unit is programmed elsewhere.
-    fn program_staged(&mut self, ppa: Ppa, from: Ppa, lpn: Lpn, kind: Kind) {}
+    fn program_staged(&mut self, ppa: Ppa, from: Ppa, lpn: Lpn, kind: UnitKind) {}
     /// A unit is sensed and programmed elsewhere without leaving the die.
     fn copy_back(&mut self, from: Ppa, to: Ppa) {}
     /// An extent is erased.

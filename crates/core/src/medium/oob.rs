@@ -8,7 +8,7 @@ pub const OOB_BYTES: usize = 40;
 
 /// Why a unit was programmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Kind {
+pub enum UnitKind {
     /// The host wrote the unit.
     User,
     /// Collection moved the unit.
@@ -30,7 +30,7 @@ pub struct Oob {
     /// one with the higher number is the newer. A moved unit keeps its number.
     pub sequence: u64,
     /// Why it was programmed.
-    pub kind: Kind,
+    pub kind: UnitKind,
     /// Parity: which units of its stripe are its members, one bit each.
     pub members: u64,
     /// Parity: the sum of its members' LPNs, each byte for itself: their exclusive or, or with factors, as their bytes.
@@ -41,18 +41,18 @@ pub struct Oob {
 
 impl Oob {
     /// The record of a logical unit's data.
-    pub fn data(kind: Kind, lpn: Lpn, sequence: u64, checksum: u64) -> Oob {
+    pub fn data(kind: UnitKind, lpn: Lpn, sequence: u64, checksum: u64) -> Oob {
         Oob { lpn, sequence, kind, members: 0, lpns: 0, checksum }
     }
 
     /// The record of padding.
     pub fn pad(sequence: u64) -> Oob {
-        Oob::data(Kind::Pad, Lpn::NONE, sequence, 0)
+        Oob::data(UnitKind::Pad, Lpn::NONE, sequence, 0)
     }
 
     /// The record with which a parity unit is programmed.
     pub fn parity(number: Lpn, members: u64) -> Oob {
-        Oob { members, ..Oob::data(Kind::Parity, number, 0, 0) }
+        Oob { members, ..Oob::data(UnitKind::Parity, number, 0, 0) }
     }
 
     /// Encode the record, little-endian.
@@ -60,11 +60,11 @@ impl Oob {
         let mut out = [0; OOB_BYTES];
         out[..4].copy_from_slice(&self.lpn.0.to_le_bytes());
         out[4] = match self.kind {
-            Kind::User => 0,
-            Kind::Gc => 1,
-            Kind::Parity => 2,
-            Kind::Pad => 3,
-            Kind::Wear => 4,
+            UnitKind::User => 0,
+            UnitKind::Gc => 1,
+            UnitKind::Parity => 2,
+            UnitKind::Pad => 3,
+            UnitKind::Wear => 4,
         };
         out[8..12].copy_from_slice(&self.lpns.to_le_bytes());
         out[16..24].copy_from_slice(&self.sequence.to_le_bytes());
@@ -78,11 +78,11 @@ impl Oob {
         let word = |at: usize| u32::from_le_bytes([from[at], from[at + 1], from[at + 2], from[at + 3]]);
         let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
         let kind = match from[4] {
-            0 => Kind::User,
-            1 => Kind::Gc,
-            2 => Kind::Parity,
-            3 => Kind::Pad,
-            4 => Kind::Wear,
+            0 => UnitKind::User,
+            1 => UnitKind::Gc,
+            2 => UnitKind::Parity,
+            3 => UnitKind::Pad,
+            4 => UnitKind::Wear,
             _ => return None,
         };
         Some(Oob {
@@ -99,9 +99,9 @@ impl Oob {
     /// stripe.
     pub fn share(&self) -> u32 {
         match self.kind {
-            Kind::User | Kind::Gc | Kind::Wear => self.lpn.0,
-            Kind::Parity => self.lpns,
-            Kind::Pad => 0,
+            UnitKind::User | UnitKind::Gc | UnitKind::Wear => self.lpn.0,
+            UnitKind::Parity => self.lpns,
+            UnitKind::Pad => 0,
         }
     }
 }
@@ -112,7 +112,10 @@ mod tests {
 
     #[test]
     fn a_record_is_decoded_as_it_was_encoded() {
-        for (i, kind) in [Kind::User, Kind::Gc, Kind::Parity, Kind::Pad, Kind::Wear].into_iter().enumerate() {
+        for (i, kind) in [UnitKind::User, UnitKind::Gc, UnitKind::Parity, UnitKind::Pad, UnitKind::Wear]
+            .into_iter()
+            .enumerate()
+        {
             let i = i as u64 + 1;
             let lpn = Lpn(0x0102_0304 * i as u32);
             let oob =

@@ -1,7 +1,7 @@
 //! The flash in memory: every unit erased, or programmed with bytes and a record.
 
 use super::content::filled_bytes;
-use super::oob::{Kind, Oob};
+use super::oob::{Oob, UnitKind};
 use super::store::Store;
 use super::{Range, Size};
 use crate::address::{Lpn, Ppa};
@@ -55,8 +55,8 @@ impl Unit {
     pub fn read(&self, from: usize, out: &mut [u8]) {
         match &self.bytes {
             Some(bytes) => out.copy_from_slice(&bytes[from..from + out.len()]),
-            None if self.oob.kind == Kind::Pad => out.fill(0),
-            None if self.oob.kind == Kind::Parity => {
+            None if self.oob.kind == UnitKind::Pad => out.fill(0),
+            None if self.oob.kind == UnitKind::Parity => {
                 out.fill(0);
                 let mut one = vec![0; out.len()];
                 for i in (0..u64::BITS).filter(|i| self.oob.members >> i & 1 != 0) {
@@ -131,7 +131,7 @@ impl Filled {
                 let oob = Oob { sequence, ..Oob::parity(lpn, (1 << (data.end - data.start)) - 1) };
                 return Some(Unit::implied_parity(oob, data.start));
             }
-            Some(Unit::implied(Oob::data(Kind::User, lpn, u64::from(lpn.0), 0)))
+            Some(Unit::implied(Oob::data(UnitKind::User, lpn, u64::from(lpn.0), 0)))
         } else if index < units.next_multiple_of(size.units_per_row) {
             Some(Unit::implied(Oob::pad(0)))
         } else {

@@ -40,7 +40,7 @@ fn stripe(m: &mut InMemory) {
     for (slot, lpn) in [(0, Lpn(11)), (1, Lpn(12)), (2, Lpn(77))] {
         hold(m, slot, lpn, lpn.0 as u8);
         m.xor_slot(0, slot);
-        m.program_slot(Ppa(slot * 8), slot, lpn, Kind::Wear);
+        m.program_slot(Ppa(slot * 8), slot, lpn, UnitKind::Wear);
     }
     m.program_xor(0, Ppa(24), Oob::parity(Lpn(5), 0b111));
 }
@@ -55,7 +55,7 @@ fn parity_is_the_exclusive_or_of_its_members() {
     let mut m = medium();
     stripe(&mut m);
     let parity = m.unit(Ppa(24)).unwrap();
-    assert_eq!((parity.oob.kind, parity.oob.lpn, parity.oob.members), (Kind::Parity, Lpn(5), 0b111));
+    assert_eq!((parity.oob.kind, parity.oob.lpn, parity.oob.members), (UnitKind::Parity, Lpn(5), 0b111));
     assert_eq!(parity.oob.lpns, 11 ^ 12 ^ 77);
     assert!(parity.is_sound() && parity.oob.sequence > m.unit(Ppa(16)).unwrap().oob.sequence);
     let sum: Vec<u8> = (0..UNIT as usize).map(|i| bytes(11)[i] ^ bytes(12)[i] ^ bytes(77)[i]).collect();
@@ -167,9 +167,9 @@ fn a_moved_unit_keeps_its_number() {
     stripe(&mut m);
     for (ppa, lpn) in [(Ppa(0), Lpn(11)), (Ppa(8), Lpn(12))] {
         m.stage(ppa, lpn);
-        m.program_staged(ppa + 4, ppa, lpn, Kind::Gc);
+        m.program_staged(ppa + 4, ppa, lpn, UnitKind::Gc);
         let (old, new) = (m.unit(ppa).unwrap().oob, m.unit(ppa + 4).unwrap().oob);
-        assert_eq!(Oob { kind: Kind::Gc, ..old }, new);
+        assert_eq!(Oob { kind: UnitKind::Gc, ..old }, new);
     }
     assert!(m.faults().is_empty());
 }
@@ -186,11 +186,11 @@ fn what_moves_through_a_slot_keeps_its_number() {
     m.begin_write(0, 10, &[9; 10]);
     m.hold(4, Lpn(12), Below::Slot { older: 3, old_ppa: Ppa(8) });
     m.write_slot(4, 0..10, 0, 0);
-    m.program_slot(Ppa(1), 3, Lpn(12), Kind::Wear);
-    m.program_slot(Ppa(2), 4, Lpn(12), Kind::Wear);
+    m.program_slot(Ppa(1), 3, Lpn(12), UnitKind::Wear);
+    m.program_slot(Ppa(2), 4, Lpn(12), UnitKind::Wear);
     let (moved, newer) = (m.unit(Ppa(1)).unwrap(), m.unit(Ppa(2)).unwrap());
-    assert_eq!((Oob { kind: Kind::Wear, ..old }, bytes(12)), (moved.oob, moved.to_vec(UNIT)));
-    assert!(newer.oob.kind == Kind::User && newer.oob.sequence > old.sequence);
+    assert_eq!((Oob { kind: UnitKind::Wear, ..old }, bytes(12)), (moved.oob, moved.to_vec(UNIT)));
+    assert!(newer.oob.kind == UnitKind::User && newer.oob.sequence > old.sequence);
     // A slot whose old copy is computed from its stripe.
     m.xor_clear(1);
     for ppa in [0, 16, 24].map(Ppa) {
@@ -198,7 +198,7 @@ fn what_moves_through_a_slot_keeps_its_number() {
     }
     m.hold(3, Lpn(12), Below::Flash);
     m.complete_xor(1, 3, Ppa(8));
-    m.program_slot(Ppa(9), 3, Lpn(12), Kind::Wear);
+    m.program_slot(Ppa(9), 3, Lpn(12), UnitKind::Wear);
     assert_eq!(m.unit(Ppa(9)).unwrap().oob, moved.oob);
     assert!(m.faults().is_empty(), "{:?}", m.faults());
 }
@@ -207,7 +207,7 @@ fn what_moves_through_a_slot_keeps_its_number() {
 fn what_cannot_be_is_noticed() {
     type Act = fn(&mut InMemory);
     let acts: [(&str, Act); 8] = [
-        ("is programmed with", |m| m.program_slot(Ppa(0), 1, Lpn(12), Kind::Wear)),
+        ("is programmed with", |m| m.program_slot(Ppa(0), 1, Lpn(12), UnitKind::Wear)),
         ("is erased", |m| {
             read_whole(m, Lpn(11), Ppa(2));
             m.sense(1, Ppa(0)..Ppa(4));
@@ -219,11 +219,11 @@ fn what_cannot_be_is_noticed() {
         ("never sensed", |m| {
             m.stage(Ppa(0), Lpn(11));
             m.erase(0);
-            m.program_staged(Ppa(30), Ppa(0), Lpn(11), Kind::Gc);
+            m.program_staged(Ppa(30), Ppa(0), Lpn(11), UnitKind::Gc);
         }),
         ("whole: false", |m| {
             m.hold(4, Lpn(1), Below::Flash);
-            m.program_slot(Ppa(1), 4, Lpn(1), Kind::Wear);
+            m.program_slot(Ppa(1), 4, Lpn(1), UnitKind::Wear);
         }),
         ("ended without", |m| {
             read_whole(m, Lpn(11), Ppa(0));
@@ -253,8 +253,8 @@ fn a_slot_over_another_completes_both() {
         m.hold(slot, Lpn(12), below);
         m.write_slot(slot, range, 0, 0);
     }
-    m.program_slot(Ppa(1), 3, Lpn(12), Kind::Wear);
-    m.program_slot(Ppa(2), 4, Lpn(12), Kind::Wear);
+    m.program_slot(Ppa(1), 3, Lpn(12), UnitKind::Wear);
+    m.program_slot(Ppa(2), 4, Lpn(12), UnitKind::Wear);
     let mut should = bytes(12);
     should[10..20].fill(3);
     assert_eq!(m.unit(Ppa(1)).unwrap().to_vec(UNIT), should);

@@ -11,7 +11,7 @@ use super::ring::Heat;
 use super::shape::Shape;
 use crate::address::Lpn;
 use crate::figures::{AgeReport, Until};
-use crate::ftl::map::{Map, Place};
+use crate::ftl::map::{Map, Mapping};
 use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::overwrites::{self, BATCH, Windows};
@@ -134,7 +134,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             filled[later] = if filled[soon] > 0 { next(&mut batches[later]) } else { 0 };
             for (i, &lpn) in batches[at][..filled[at]].iter().enumerate() {
                 self.map.prefetch(batches[later][i]);
-                if let Place::Flash(sector) = self.map.lookup(batches[soon][i]) {
+                if let Mapping::Flash(sector) = self.map.lookup(batches[soon][i]) {
                     self.map.prefetch_valid(sector);
                 }
                 if !self.write_user_at_once(lpn, &mut source) {

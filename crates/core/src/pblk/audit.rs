@@ -3,7 +3,7 @@
 use super::drive::Pblk;
 use super::lines::State;
 use crate::address::Lpn;
-use crate::ftl::map::Place;
+use crate::ftl::map::Mapping;
 use crate::medium::Medium;
 use crate::observer::Observer;
 
@@ -28,11 +28,11 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let mut valid = vec![0u32; lines.count() as usize];
         for lpn in Lpn(0).run(self.shape.sectors) {
             match self.map.lookup(lpn) {
-                Place::Unmapped => {}
-                Place::Buffer(held) => {
+                Mapping::Unmapped => {}
+                Mapping::Buffer(held) => {
                     law!(self.state.ring.holds(held.slot(), lpn), "the ring does not hold sector {lpn}");
                 }
-                Place::Flash(sector) => {
+                Mapping::Flash(sector) => {
                     law!(self.map.is_valid(sector), "sector {lpn} is at {sector}, which is not valid");
                     law!(self.map.owner(sector) == lpn, "the record at {sector} does not name sector {lpn}");
                     valid[self.shape.line_of(lines, sector) as usize] += 1;

@@ -17,7 +17,7 @@ use crate::address::{Lpn, Ppa};
 use crate::containers::slab::Slab;
 use crate::containers::timers::UNSET;
 use crate::flash::{FlashCommand, OpId, Target};
-use crate::ftl::map::Place;
+use crate::ftl::map::Mapping;
 use crate::medium::Medium;
 use crate::observer::Observer;
 use serde::{Deserialize, Serialize};
@@ -433,7 +433,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let (first, mut kept) = (range.start, 0);
         for at in range.clone() {
             let (lpn, sector) = c.sectors[at];
-            if self.map.lookup(lpn) == Place::Flash(sector) {
+            if self.map.lookup(lpn) == Mapping::Flash(sector) {
                 c.sectors[first + kept] = (lpn, sector);
                 kept += 1;
             }
@@ -519,7 +519,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 kept += 1;
             } else if self.shape.strides.is_none() {
                 self.state.lines.line_mut(line).unreadable = true;
-            } else if self.map.lookup(lpn) == Place::Flash(sector) {
+            } else if self.map.lookup(lpn) == Mapping::Flash(sector) {
                 self.lose_sector(lpn, sector);
             }
         }
@@ -585,7 +585,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let s = &mut self.state;
         let heat = s.lines.heat_of_move(line, s.writer.open_cold());
         s.limiter.gc_enters();
-        if self.map.lookup(lpn) == Place::Flash(sector) {
+        if self.map.lookup(lpn) == Mapping::Flash(sector) {
             let place = s.ring.insert(lpn, Origin::Gc, heat);
             let slot = s.ring.slot(place);
             self.map.set_buffer(lpn, slot);

@@ -20,7 +20,7 @@ use crate::figures::{Capacity, Counters, Gauges, PulseWear, SuspensionWear, Usag
 use crate::flash::setup::{check_suspension, suspends_programs};
 use crate::flash::{ChannelTime, Flash, FlashCounters, Joins, Setup};
 use crate::front::Completion;
-use crate::ftl::map::{Map, Place};
+use crate::ftl::map::{Map, Mapping};
 use crate::medium::{Medium, NoData};
 use crate::nand::blocks::Blocks;
 use crate::observer::{Change, Observer};
@@ -206,7 +206,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     }
 
     /// Where a sector of the host is.
-    pub fn whereabouts(&self, sector: Lpn) -> Place {
+    pub fn whereabouts(&self, sector: Lpn) -> Mapping {
         self.map.lookup(sector)
     }
 

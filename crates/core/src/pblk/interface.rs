@@ -8,7 +8,7 @@
 
 use super::drive::{Pblk, TIMER_ARRIVED, TIMER_DONE, TIMER_READS, TIMER_UP, TIMER_WRITES};
 use super::rail::failures::Reader;
-use super::ring::Place;
+use super::ring::RingPlace;
 use super::shape::Shape;
 use super::turns::{Through, Turns};
 use super::writer::Chunk;
@@ -134,7 +134,7 @@ pub(super) struct Interface {
     pub room: VecDeque<u32>,
     pub waits: Waits,
     /// FLUSH commands, each with the last sector that it waits for.
-    pub flushes: VecDeque<(Place, u32)>,
+    pub flushes: VecDeque<(RingPlace, u32)>,
     /// The operations of one vector command, while it is built.
     #[serde(skip)]
     pub scratch: Vec<OpId>,

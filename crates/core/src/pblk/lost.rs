@@ -8,7 +8,7 @@ use super::array::SECTOR;
 use super::drive::Pblk;
 use super::payload::covers_all;
 use crate::address::{Lpn, Ppa};
-use crate::ftl::map::Place;
+use crate::ftl::map::Mapping;
 use crate::medium::Medium;
 use crate::observer::Observer;
 use std::ops::Range;
@@ -24,7 +24,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Collection goes on without this sector, which is valid: what it held is lost.
     #[cold]
     pub(super) fn lose_sector(&mut self, lpn: Lpn, sector: Ppa) {
-        debug_assert_eq!(self.map.lookup(lpn), Place::Flash(sector));
+        debug_assert_eq!(self.map.lookup(lpn), Mapping::Flash(sector));
         self.map.trim(lpn);
         self.data.trimmed(lpn);
         self.invalidate(sector);
@@ -49,7 +49,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             |sector: Ppa| self.state.failures.is_unreadable(&self.shape, sector) && !self.can_compute(sector);
         let mut ranges: Vec<Range<u64>> = Vec::new();
         for lpn in Lpn(0).run(self.shape.sectors) {
-            let on_flash = matches!(self.map.lookup(lpn), Place::Flash(sector) if nothing_gives(sector));
+            let on_flash = matches!(self.map.lookup(lpn), Mapping::Flash(sector) if nothing_gives(sector));
             if !on_flash && !f.lost.contains(&lpn) {
                 continue;
             }

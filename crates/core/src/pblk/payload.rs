@@ -15,8 +15,8 @@ use crate::address::{Lpn, Ppa};
 use crate::flash::Flash;
 use crate::flash::OpId;
 use crate::ftl::map::Map;
-use crate::ftl::map::Place;
-use crate::medium::{Below, Kind, Medium, Oob, Size};
+use crate::ftl::map::Mapping;
+use crate::medium::{Below, Medium, Oob, Size, UnitKind};
 use crate::observer::Observer;
 use crate::pblk::interface::Interface;
 use std::collections::BTreeMap;
@@ -146,20 +146,20 @@ impl<M: Medium> Payload<M> {
 
     /// A sector of a write has entered a slot. `before` is where the sector was.
     #[inline]
-    pub(super) fn entered(&mut self, interface: &Interface, id: u32, lpn: Lpn, slot: u32, before: Place) {
+    pub(super) fn entered(&mut self, interface: &Interface, id: u32, lpn: Lpn, slot: u32, before: Mapping) {
         if !M::HOLDS_DATA {
             return;
         }
         let below = match before {
-            Place::Unmapped => Below::Zeros,
-            Place::Flash(_) => Below::Flash,
-            Place::Buffer(older) => Below::Slot { older: older.slot(), old_ppa: Ppa::NONE },
+            Mapping::Unmapped => Below::Zeros,
+            Mapping::Flash(_) => Below::Flash,
+            Mapping::Buffer(older) => Below::Slot { older: older.slot(), old_ppa: Ppa::NONE },
         };
         let command = interface.requests[id].host.command;
         let ((range, at), whole) = (covered(&command, lpn), covers_all(&command, lpn));
         self.medium.hold(slot, lpn, below);
         self.medium.write_slot(slot, range, id, at);
-        if let Place::Flash(sector) = before
+        if let Mapping::Flash(sector) = before
             && !whole
         {
             self.medium.want(slot, sector);
@@ -201,7 +201,7 @@ impl<M: Medium> Payload<M> {
             let &Entry { lba, .. } = state.ring.entry(place);
             match lba {
                 Lpn::NONE => self.medium.program_pad(sector),
-                _ => self.medium.program_slot(sector, state.ring.slot(place), lba, Kind::Gc),
+                _ => self.medium.program_slot(sector, state.ring.slot(place), lba, UnitKind::Gc),
             }
         }
         for at in sectors..shape.array.write_unit {
@@ -312,15 +312,15 @@ impl<M: Medium> Payload<M> {
 
     /// A read gets a sector from where the map says that it is.
     #[inline]
-    pub(super) fn looked_up(&mut self, interface: &Interface, id: u32, lpn: Lpn, place: Place) {
+    pub(super) fn looked_up(&mut self, interface: &Interface, id: u32, lpn: Lpn, place: Mapping) {
         if !M::HOLDS_DATA {
             return;
         }
         let (range, at) = covered(&interface.requests[id].host.command, lpn);
         match place {
-            Place::Unmapped => {}
-            Place::Flash(sector) => self.medium.read_flash(id, at, range, sector, lpn),
-            Place::Buffer(held) => self.medium.read_slot(id, at, range, held.slot(), Ppa::NONE),
+            Mapping::Unmapped => {}
+            Mapping::Flash(sector) => self.medium.read_flash(id, at, range, sector, lpn),
+            Mapping::Buffer(held) => self.medium.read_slot(id, at, range, held.slot(), Ppa::NONE),
         }
     }
 

@@ -3,10 +3,10 @@
 use super::drive::Pblk;
 use super::interface::Work;
 use super::rail::failures::Reader;
-use super::ring::{Entry, Heat, Origin, Place as RingPlace};
+use super::ring::{Entry, Heat, Origin, RingPlace};
 use crate::address::{Lpn, Ppa};
 use crate::flash::{FlashCommand, OpId, Target};
-use crate::ftl::map::Place;
+use crate::ftl::map::Mapping;
 use crate::medium::Medium;
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestStep, RingWait};
@@ -34,7 +34,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 self.state.interface.requests[id].host.status = Status::MediaError;
             }
             match place {
-                Place::Flash(sector) => {
+                Mapping::Flash(sector) => {
                     debug_assert_eq!(self.map.owner(sector), lpn, "the record beside the sector names it");
                     let read = FlashCommand { tag: id, serial, ..FlashCommand::BLANK };
                     let avoided = self.state.gate.is_avoided(&self.shape, sector);
@@ -47,7 +47,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                         None => self.add_read(&mut ops, reader.occupant(), reader.work(), sector, read),
                     }
                 }
-                Place::Buffer(held) => {
+                Mapping::Buffer(held) => {
                     debug_assert!(
                         self.state.ring.holds(held.slot(), lpn),
                         "the map points to another's slot"
@@ -55,7 +55,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                     self.state.counters.buffer_hits += 1;
                     in_memory += super::array::SECTOR;
                 }
-                Place::Unmapped => {
+                Mapping::Unmapped => {
                     self.state.counters.unmapped_reads += u64::from(!is_lost);
                     in_memory += super::array::SECTOR;
                 }
@@ -289,11 +289,11 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Put a sector of a user into the ring, whose slot is free. Its old copy on flash is invalid at once. Returns the
     /// slot, and where the sector was before.
     #[inline]
-    pub(super) fn insert_user(&mut self, lpn: Lpn) -> (u32, Place) {
+    pub(super) fn insert_user(&mut self, lpn: Lpn) -> (u32, Mapping) {
         let place = self.state.ring.insert(lpn, Origin::User, Heat::Hot);
         let slot = self.state.ring.slot(place);
         let before = self.map.set_buffer(lpn, slot);
-        if let Place::Flash(old) = before {
+        if let Mapping::Flash(old) = before {
             self.invalidate(old);
         }
         (slot, before)
@@ -378,7 +378,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let (from, to) =
             (command.offset.div_ceil(sector), (command.offset + u64::from(command.bytes)) / sector);
         for lpn in (from as u32)..(to as u32).max(from as u32) {
-            if let Place::Flash(old) = self.map.trim(Lpn(lpn)) {
+            if let Mapping::Flash(old) = self.map.trim(Lpn(lpn)) {
                 self.invalidate(old);
             }
             self.data.trimmed(Lpn(lpn));

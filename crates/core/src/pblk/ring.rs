@@ -72,8 +72,8 @@ pub struct Ready {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Waiting {
     /// The first and the last, if there is any.
-    first: Place,
-    last: Place,
+    first: RingPlace,
+    last: RingPlace,
     count: u32,
 }
 
@@ -95,7 +95,7 @@ pub struct Entry {
 }
 
 /// The place of a sector in the order of all that were ever written. The slot is its remainder by the size of the ring.
-pub type Place = u64;
+pub type RingPlace = u64;
 
 /// A ring of a power of two of slots.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -103,15 +103,15 @@ pub struct Ring {
     entries: Vec<Entry>,
     /// Slots that must be free behind what is written.
     back: u32,
-    filled: Place,
-    synced: Place,
-    switched: Place,
+    filled: RingPlace,
+    synced: RingPlace,
+    switched: RingPlace,
     /// What the writer has not taken, by kind.
     waiting: [Waiting; 2],
     /// The last sector that the latest flush waits for.
-    flush_to: Option<Place>,
+    flush_to: Option<RingPlace>,
     /// Sectors whose program has failed, as the first place and their number: the writer takes them first.
-    failed: VecDeque<(Place, u32)>,
+    failed: VecDeque<(RingPlace, u32)>,
 }
 
 impl Ring {
@@ -158,7 +158,7 @@ impl Ring {
 
     /// The slot of a place.
     #[inline]
-    pub fn slot(&self, place: Place) -> u32 {
+    pub fn slot(&self, place: RingPlace) -> u32 {
         (place & (self.size() - 1)) as u32
     }
 
@@ -176,19 +176,19 @@ impl Ring {
 
     /// Up to which place the slots of sectors are used again by the next `sectors`, which have room.
     #[inline]
-    pub fn needed_by(&self, sectors: u32) -> Place {
+    pub fn needed_by(&self, sectors: u32) -> RingPlace {
         debug_assert!(self.has_room(sectors));
         (self.filled + u64::from(sectors) + 1).saturating_sub(self.size())
     }
 
     /// All sectors before this place are programmed.
-    pub fn synced(&self) -> Place {
+    pub fn synced(&self) -> RingPlace {
         self.synced
     }
 
     /// Whether the slot of a sector is not used again yet.
     #[inline]
-    pub fn is_in_use(&self, place: Place) -> bool {
+    pub fn is_in_use(&self, place: RingPlace) -> bool {
         place >= self.switched
     }
 
@@ -198,14 +198,14 @@ impl Ring {
     }
 
     /// The place of the next sector.
-    pub fn filled(&self) -> Place {
+    pub fn filled(&self) -> RingPlace {
         self.filled
     }
 
     /// Give each sector before `until`, with its slot, to `switch`, oldest first, unless that was done. The caller lets
     /// the map point to its media, if the map still points to its slot.
     #[inline]
-    pub fn switch(&mut self, until: Place, mut switch: impl FnMut(u32, &Entry)) {
+    pub fn switch(&mut self, until: RingPlace, mut switch: impl FnMut(u32, &Entry)) {
         debug_assert!(until <= self.synced);
         while self.switched < until {
             let slot = self.slot(self.switched);
@@ -216,7 +216,7 @@ impl Ring {
 
     /// Put a sector into the next slot. Returns its place.
     #[inline]
-    pub fn insert(&mut self, lba: Lpn, origin: Origin, heat: Heat) -> Place {
+    pub fn insert(&mut self, lba: Lpn, origin: Origin, heat: Heat) -> RingPlace {
         let place = self.filled;
         let slot = self.slot(place) as usize;
         self.entries[slot] = Entry { lba, media: Ppa::NONE, origin, heat, programmed: false, to_next: 1 };
@@ -236,7 +236,7 @@ impl Ring {
     }
 
     /// A flush waits for all that was written. Returns the place of the last such sector, or `None` if all are on flash.
-    pub fn flush(&mut self) -> Option<Place> {
+    pub fn flush(&mut self) -> Option<RingPlace> {
         let last = self.filled.checked_sub(1).filter(|&last| last >= self.synced)?;
         self.flush_to = Some(last);
         Some(last)
@@ -271,7 +271,7 @@ impl Ring {
 
     /// Give the next sectors of a kind to the writer. Returns the place of the first.
     #[inline]
-    pub fn submit(&mut self, heat: Heat, sectors: u32) -> Place {
+    pub fn submit(&mut self, heat: Heat, sectors: u32) -> RingPlace {
         let first = self.waiting[heat as usize].first;
         debug_assert!(sectors <= self.waiting[heat as usize].count);
         let behind = (0..sectors).fold(first, |place, _| self.next(place));
@@ -283,39 +283,39 @@ impl Ring {
 
     /// The place of the next sector of the same kind.
     #[inline]
-    pub fn next(&self, place: Place) -> Place {
+    pub fn next(&self, place: RingPlace) -> RingPlace {
         place + u64::from(self.entry(place).to_next)
     }
 
     /// The places of sectors that the writer has taken together.
     #[inline]
-    pub fn places(&self, first: Place, sectors: u32) -> impl Iterator<Item = Place> {
-        let next = |&place: &Place| Some(self.next(place));
+    pub fn places(&self, first: RingPlace, sectors: u32) -> impl Iterator<Item = RingPlace> {
+        let next = |&place: &RingPlace| Some(self.next(place));
         std::iter::successors(Some(first), next).take(sectors as usize)
     }
 
     /// A sector.
     #[inline]
-    pub fn entry(&self, place: Place) -> &Entry {
+    pub fn entry(&self, place: RingPlace) -> &Entry {
         &self.entries[self.slot(place) as usize]
     }
 
     /// Map a sector, which the writer has, to its place on flash. Returns it.
     #[inline]
-    pub fn map(&mut self, place: Place, media: Ppa) -> &Entry {
+    pub fn map(&mut self, place: RingPlace, media: Ppa) -> &Entry {
         let slot = self.slot(place) as usize;
         self.entries[slot].media = media;
         &self.entries[slot]
     }
 
     /// Let a sector hold nothing: it was overwritten since.
-    pub fn empty(&mut self, place: Place) {
+    pub fn empty(&mut self, place: RingPlace) {
         let slot = self.slot(place) as usize;
         self.entries[slot].lba = Lpn::NONE;
     }
 
     /// Sectors are programmed. Returns how far all are: up to this place, which a flush may wait for.
-    pub fn programmed(&mut self, first: Place, sectors: u32) -> Place {
+    pub fn programmed(&mut self, first: RingPlace, sectors: u32) -> RingPlace {
         let mut place = first;
         for _ in 0..sectors {
             let slot = self.slot(place) as usize;
@@ -329,7 +329,7 @@ impl Ring {
     }
 
     /// The program of sectors that the writer has taken has failed.
-    pub fn failed(&mut self, first: Place, sectors: u32) {
+    pub fn failed(&mut self, first: RingPlace, sectors: u32) {
         let mut place = first;
         for _ in 0..sectors {
             let slot = self.slot(place) as usize;
@@ -356,7 +356,7 @@ impl Ring {
         &mut self,
         kinds: Kinds,
         is_current: impl Fn(u32, Lpn) -> bool,
-    ) -> Option<(Place, u32)> {
+    ) -> Option<(RingPlace, u32)> {
         let (first, sectors) = self.failed.remove(self.first_failed(kinds)?)?;
         let mut place = first;
         for _ in 0..sectors {
@@ -423,7 +423,7 @@ mod tests {
     const BACK: u32 = 4096;
 
     /// Write a sector and program it at once. Returns its place, and the addresses whose slots were used again.
-    fn write(ring: &mut Ring, lba: u32) -> (Place, Vec<u32>) {
+    fn write(ring: &mut Ring, lba: u32) -> (RingPlace, Vec<u32>) {
         let mut reused = Vec::new();
         assert!(ring.has_room(1));
         ring.switch(ring.needed_by(1), |_, entry| reused.push(entry.lba.0));

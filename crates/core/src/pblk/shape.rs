@@ -28,7 +28,7 @@ const PAIRED_PAGES: u64 = 8;
 
 /// The place of a sector on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SectorPlace {
     /// The index of its chunk on the LUN. Without cold lines it is its line.
     pub index: u32,
     /// LUN position.
@@ -319,7 +319,7 @@ impl Shape {
 
     /// The place of a sector.
     #[inline]
-    pub fn place(&self, sector: Ppa) -> Place {
+    pub fn place(&self, sector: Ppa) -> SectorPlace {
         let (index, address) = self.by_line.div_rem(sector.0);
         let (unit, within) = self.by_unit.div_rem(address);
         let (page, position) = self.by_luns.div_rem(unit);
@@ -328,7 +328,7 @@ impl Shape {
             self.array.spot(address),
             Spot { position, sector: page * self.array.write_unit + within }
         );
-        Place { index, position, page, plane, unit: Ppa(sector.0 - within) }
+        SectorPlace { index, position, page, plane, unit: Ppa(sector.0 - within) }
     }
 
     /// The busy unit of a LUN position.

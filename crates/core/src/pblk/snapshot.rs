@@ -13,7 +13,7 @@ use crate::ftl::map::MapState;
 use crate::medium::Medium;
 use crate::nand::blocks::Blocks;
 use crate::observer::Observer;
-use crate::snapshot::{self, Kind, SnapshotError, damaged, whole_key};
+use crate::snapshot::{self, SnapshotError, SnapshotKind, damaged, whole_key};
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 
@@ -46,7 +46,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             mix: self.state.mix,
             blocks: self.flash.blocks().by_index(),
         };
-        snapshot::save(Kind::Aged, key, &aged, &self.map, to)
+        snapshot::save(SnapshotKind::Aged, key, &aged, &self.map, to)
     }
 
     /// Load a saved aged state. The drive must be new.
@@ -54,7 +54,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// # Errors
     /// The stream cannot be read, or holds another state than this drive can have.
     pub fn load_aged(&mut self, key: u64, from: &mut dyn Read) -> Result<AgeReport, SnapshotError> {
-        let aged: Aged = snapshot::load(Kind::Aged, key, &mut self.map, from)?;
+        let aged: Aged = snapshot::load(SnapshotKind::Aged, key, &mut self.map, from)?;
         let fits = aged.lines.fits(self.shape.array.lines, self.shape.luns, self.shape.hot_cold.is_some())
             && aged.writer.fits(&self.shape)
             && aged.ring.fits(self.shape.provision.ring, self.shape.array.lines * self.shape.line_sectors);
@@ -94,7 +94,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         to: &mut dyn Write,
     ) -> Result<(), SnapshotError> {
         let state = (&self.state, self.flash.state(), &self.map.state);
-        snapshot::save(Kind::Whole, whole_key(config, seed), &state, &self.map, to)
+        snapshot::save(SnapshotKind::Whole, whole_key(config, seed), &state, &self.map, to)
     }
 }
 
@@ -111,7 +111,7 @@ impl<O: Observer> Pblk<O> {
     ) -> Result<Pblk<O>, SnapshotError> {
         let mut drive = Pblk::new(config, seed, observer)?;
         let (mut state, flash, map): (State, FlashState, MapState) =
-            snapshot::load(Kind::Whole, whole_key(config, seed), &mut drive.map, from)?;
+            snapshot::load(SnapshotKind::Whole, whole_key(config, seed), &mut drive.map, from)?;
         if !state.lines.fits(drive.shape.array.lines, drive.shape.luns, drive.shape.hot_cold.is_some())
             || !state.writer.fits(&drive.shape)
         {

@@ -14,7 +14,7 @@ use super::drive::Pblk;
 use super::interface::Work;
 use super::rail::gate::Class;
 use super::rail::strides::Strides;
-use super::ring::{Heat, Kinds, Origin, Place, Ready};
+use super::ring::{Heat, Kinds, Origin, Ready, RingPlace};
 use super::shape::Shape;
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
@@ -35,7 +35,7 @@ const METADATA_BUFFERS: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Content {
     /// Sectors of the ring, from a place on.
-    Data { first: Place, sectors: u32 },
+    Data { first: RingPlace, sectors: u32 },
     /// Parity of the strides of a stripe.
     Parity,
     /// Metadata at the start of the line.
@@ -177,7 +177,7 @@ pub(super) struct Writer {
     /// By LUN position: the write unit whose program is under way; [`NONE`] without one.
     programs: Vec<u32>,
     /// By LUN position: line, unit, ring place and sectors of the last unit of data, where the medium holds data.
-    pub stripe_places: Vec<Option<(u32, u32, Place, u32)>>,
+    pub stripe_places: Vec<Option<(u32, u32, RingPlace, u32)>>,
     /// The table of a line that is not the next any more, kept for the one after it.
     spare: Vec<bool>,
     /// Chunks whose erase has failed, before the host hears of it.
@@ -477,7 +477,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 
     /// Give sectors of the ring from a place on, which are a write unit with the padding, the next places of the open
     /// line of a kind.
-    fn map_from(&mut self, heat: Heat, first: Place, sectors: u32, padding: u32) -> Unit {
+    fn map_from(&mut self, heat: Heat, first: RingPlace, sectors: u32, padding: u32) -> Unit {
         let (line, unit) =
             (self.state.writer.lane(heat).open.line, self.state.writer.next_unit(&self.state.lines, heat));
         let start = self.shape.unit_start(line, unit);

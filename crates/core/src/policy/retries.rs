@@ -1,6 +1,6 @@
 //! The common parts of members of `read_retry`: predictors, distances of V_REF, and senses at its optimum.
 
-use super::read_retry::{Aim, FailedView, Place, Predictor, Sense};
+use super::read_retry::{Aim, FailedView, Predictor, PredictorSite, Sense};
 use tailcut_units::Span;
 
 impl Predictor {
@@ -10,7 +10,7 @@ impl Predictor {
     /// A time or a threshold out of range.
     pub(super) fn new(
         name: &str,
-        place: Place,
+        place: PredictorSite,
         predict: Span,
         threshold: Option<u32>,
         deviation: u16,

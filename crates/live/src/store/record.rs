@@ -3,7 +3,7 @@
 //! A record that is all zero was never written.
 
 use tailcut_core::address::Lpn;
-use tailcut_core::medium::{Kind, OOB_BYTES, Oob, Unit};
+use tailcut_core::medium::{OOB_BYTES, Oob, Unit, UnitKind};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Bytes of a record.
@@ -34,7 +34,7 @@ impl Record {
     /// The record of a unit; `None` is an erased one.
     pub fn of(unit: Option<&Unit>, epoch: u64) -> Record {
         let Some(unit) = unit else {
-            let oob = Oob::data(Kind::Pad, Lpn::NONE, 0, 0);
+            let oob = Oob::data(UnitKind::Pad, Lpn::NONE, 0, 0);
             return Record { oob, epoch, first: Lpn::NONE, state: State::Erased };
         };
         let (bytes, first) = unit.stored();

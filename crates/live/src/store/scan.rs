@@ -5,7 +5,7 @@ use super::{Kept, Note, StoreHeader};
 use std::path::Path;
 use tailcut_core::address::Ppa;
 use tailcut_core::config::DeviceConfig;
-use tailcut_core::medium::{Kind, Medium, Store};
+use tailcut_core::medium::{Medium, Store, UnitKind};
 use tailcut_units::{Command, HostOp, SimTime, Status};
 
 /// Largest number of broken laws that are reported.
@@ -35,12 +35,12 @@ pub struct Findings {
 }
 
 /// The kinds of units, in the order of [`Findings::units`].
-pub const KINDS: [(Kind, &str); 5] = [
-    (Kind::User, "written by the host"),
-    (Kind::Gc, "moved by collection"),
-    (Kind::Wear, "moved to level wear"),
-    (Kind::Parity, "parity"),
-    (Kind::Pad, "padding"),
+pub const KINDS: [(UnitKind, &str); 5] = [
+    (UnitKind::User, "written by the host"),
+    (UnitKind::Gc, "moved by collection"),
+    (UnitKind::Wear, "moved to level wear"),
+    (UnitKind::Parity, "parity"),
+    (UnitKind::Pad, "padding"),
 ];
 
 impl Findings {

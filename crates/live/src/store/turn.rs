@@ -180,11 +180,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use tailcut_core::address::Lpn;
-    use tailcut_core::medium::{Kind, Oob};
+    use tailcut_core::medium::{Oob, UnitKind};
 
     fn turn() -> (Note, Turn) {
         let unit = |lpn: u32, bytes: Option<Vec<u8>>| {
-            let oob = Oob::data(Kind::User, Lpn(lpn), 9, 0);
+            let oob = Oob::data(UnitKind::User, Lpn(lpn), 9, 0);
             Some(match bytes {
                 Some(bytes) => Unit::new(oob, bytes.into()),
                 None => Unit::implied(oob),

@@ -16,7 +16,7 @@ use tailcut_core::flash::setup::Parts;
 use tailcut_core::ftl::config::FtlKind;
 use tailcut_core::nand::config::PlaneReading;
 use tailcut_core::pblk;
-use tailcut_core::policy::read_retry::Place;
+use tailcut_core::policy::read_retry::PredictorSite;
 use tailcut_units::{Cause, HostOp, Ledger, Occupant, SimTime};
 
 const NONE: u32 = u32::MAX;
@@ -76,7 +76,7 @@ impl Replay {
         reached.policies(&config.policy);
         Ok(Replay {
             decode: config.ecc.decode.0,
-            predict: predict_ns(&parts, Place::Controller),
+            predict: predict_ns(&parts, PredictorSite::Controller),
             further: Further::of(config),
             front: Front::new(config),
             units: (0..units).map(|_| Unit::new(by_plane)).collect(),

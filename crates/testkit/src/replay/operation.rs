@@ -8,7 +8,7 @@ use tailcut_core::device::{OpKind, QueueEvent, QueueStep, Step, StepEvent};
 use tailcut_core::flash::setup::Parts;
 use tailcut_core::nand::loops::MOST_LOOPS;
 use tailcut_core::nand::timing::Timing;
-use tailcut_core::policy::read_retry::{Place, ReadRetryConfig};
+use tailcut_core::policy::read_retry::{PredictorSite, ReadRetryConfig};
 use tailcut_units::{Cause, Occupant};
 
 /// The senses after the first, as a configuration has them.
@@ -203,7 +203,7 @@ impl Operation {
     /// Check what the senses of a read take beyond one: the prediction of the die, if the read or one that
     /// joined it is sensed for the first time, and a sense that the die makes by itself.
     fn check_beyond(&self, beyond: u64, sense: u64, parts: &Parts) -> Result<(), String> {
-        let predict = predict_ns(parts, Place::Die);
+        let predict = predict_ns(parts, PredictorSite::Die);
         match [0, predict, sense_in_die(parts, sense)].contains(&beyond) {
             true => Ok(()),
             false => Err(format!("{:?}: {beyond} ns beyond a sense", self.told)),
@@ -224,7 +224,7 @@ impl Operation {
     /// The last codeword is in the decoder.
     fn decodes(&mut self, e: &StepEvent, parts: &Parts) -> Result<(), String> {
         let senses = parts.senses.as_ref().ok_or("a decode is reported of a drive without raw bit errors")?;
-        let predict = if self.senses == 1 { senses.predict_ns(Place::Controller) } else { 0 };
+        let predict = if self.senses == 1 { senses.predict_ns(PredictorSite::Controller) } else { 0 };
         let took = e.until.0 - e.at.0;
         let decode = took.checked_sub(predict).ok_or("a prediction is too short")?;
         self.account.add(Cause::PREDICT, predict);
@@ -307,14 +307,14 @@ impl Operation {
 }
 
 /// What a prediction at a place takes, ns; 0 where there is none.
-pub fn predict_ns(parts: &Parts, place: Place) -> u64 {
+pub fn predict_ns(parts: &Parts, place: PredictorSite) -> u64 {
     parts.senses.as_ref().map_or(0, |s| s.predict_ns(place))
 }
 
 /// What a sense that the die makes by itself takes, with its prediction, ns.
 pub fn sense_in_die(parts: &Parts, sense: u64) -> u64 {
     let overlaps = parts.senses.as_ref().is_some_and(|s| s.prediction_overlaps());
-    if overlaps { sense } else { predict_ns(parts, Place::Die) + sense }
+    if overlaps { sense } else { predict_ns(parts, PredictorSite::Die) + sense }
 }
 
 /// The time of a program, if it can take `ns`. Where a scheme chooses the voltage of erases, there are two times.

@@ -11,7 +11,7 @@ use tailcut_core::address::Lpn;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::figures::Until;
 use tailcut_core::ftl::config::FtlKind;
-use tailcut_core::ftl::map::Place;
+use tailcut_core::ftl::map::Mapping;
 use tailcut_core::intervention::Intervention;
 use tailcut_core::medium::{InMemory, Medium, NoData};
 use tailcut_core::nand::config::ChannelOrder;
@@ -404,7 +404,7 @@ impl<M: Medium> Run<M> {
 
     /// All data are on flash, and the line that took them is closed.
     fn check_shut_down(&self) -> Result<(), String> {
-        let in_ring = |&sector: &u32| matches!(self.drive.whereabouts(Lpn(sector)), Place::Buffer(_));
+        let in_ring = |&sector: &u32| matches!(self.drive.whereabouts(Lpn(sector)), Mapping::Buffer(_));
         let sectors = (self.drive.host_bytes() / SECTOR) as u32;
         if let Some(sector) = (0..sectors).find(in_ring) {
             return Err(format!("sector {sector} is in the ring of a drive that was shut down"));
@@ -422,7 +422,7 @@ impl<M: Medium> Run<M> {
     /// Each sector holds data or not, as the commands say.
     fn check_content(&self) -> Result<(), String> {
         for (&sector, &held) in &self.held {
-            let mapped = self.drive.whereabouts(Lpn(sector)) != Place::Unmapped;
+            let mapped = self.drive.whereabouts(Lpn(sector)) != Mapping::Unmapped;
             if mapped != held && !self.drive.has_lost_data(Lpn(sector)) {
                 return Err(format!("sector {sector}: mapped is {mapped}, not {held}"));
             }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tailcut_core::address::Lpn;
 use tailcut_core::device::OpKind;
 use tailcut_core::figures::Until;
-use tailcut_core::ftl::map::Place;
+use tailcut_core::ftl::map::Mapping;
 use tailcut_core::pblk::lines::State;
 use tailcut_units::{HostOp, Occupant, Stream};
 
@@ -16,7 +16,7 @@ const SECOND: u64 = 1_000_000_000;
 fn sectors_of(stage: &Stage, line: u32) -> Vec<u64> {
     let sectors = (stage.drive.host_bytes() / SECTOR) as u32;
     let at = |lpn: u32| match stage.drive.whereabouts(Lpn(lpn)) {
-        Place::Flash(at) if at.0 / stage.drive.shape().line_sectors == line => Some((at, u64::from(lpn))),
+        Mapping::Flash(at) if at.0 / stage.drive.shape().line_sectors == line => Some((at, u64::from(lpn))),
         _ => None,
     };
     let mut all: Vec<_> = (0..sectors).filter_map(at).collect();

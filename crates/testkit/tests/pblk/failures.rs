@@ -6,7 +6,7 @@ use tailcut_core::address::{Lpn, Ppa};
 use tailcut_core::device::OpKind;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::figures::Until;
-use tailcut_core::ftl::map::Place;
+use tailcut_core::ftl::map::Mapping;
 use tailcut_core::pblk::limiter;
 use tailcut_core::pblk::lines::{Group, State};
 use tailcut_units::{HostOp, Occupant, Status};
@@ -23,7 +23,7 @@ fn with_faults(device: &str, sets: &[&str], faults: &[&str]) -> DeviceConfig {
 
 /// Where a sector of the host is on the device: its line, and write unit of the line. The ring must have let go of it.
 fn unit_of(stage: &Stage, sector: u64) -> (u32, u32) {
-    let Place::Flash(Ppa(at)) = stage.drive.whereabouts(Lpn(sector as u32)) else { panic!("not on flash") };
+    let Mapping::Flash(Ppa(at)) = stage.drive.whereabouts(Lpn(sector as u32)) else { panic!("not on flash") };
     let shape = stage.drive.shape();
     (at / shape.line_sectors, at % shape.line_sectors / shape.array.write_unit)
 }

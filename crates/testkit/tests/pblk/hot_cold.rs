@@ -7,7 +7,7 @@ use tailcut_core::address::{Lpn, Ppa};
 use tailcut_core::device::OpKind;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::figures::Until;
-use tailcut_core::ftl::map::Place;
+use tailcut_core::ftl::map::Mapping;
 use tailcut_core::medium::InMemory;
 use tailcut_core::pblk::Pblk;
 use tailcut_core::pblk::lines::State;
@@ -171,7 +171,7 @@ fn reads_of_hot_data_wait_for_no_write() {
         let sector = s.below(sectors);
         stage.until(at);
         let lines = stage.drive.lines();
-        let Place::Flash(from) = stage.drive.whereabouts(Lpn(sector as u32)) else { continue };
+        let Mapping::Flash(from) = stage.drive.whereabouts(Lpn(sector as u32)) else { continue };
         let place = stage.drive.shape().place(from);
         let line = lines.line_at(place.index, place.position);
         let is_hot = lines.heat(line) == Heat::Hot;
@@ -256,7 +256,7 @@ fn check_order(drive: &Pblk<(), InMemory>) -> u64 {
         }
     }
     for (&lpn, &(_, sector)) in &last {
-        if let Place::Flash(now) = drive.whereabouts(lpn) {
+        if let Mapping::Flash(now) = drive.whereabouts(lpn) {
             let kinds = [now, sector].map(|of| lines.heat(shape.line_of(lines, of)));
             let of = [now, sector].map(|of| {
                 let l = lines.line(shape.line_of(lines, of));

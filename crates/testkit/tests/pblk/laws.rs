@@ -3,7 +3,7 @@
 use crate::stage::{Stage, config};
 use tailcut_core::address::Lpn;
 use tailcut_core::figures::Until;
-use tailcut_core::ftl::map::Place;
+use tailcut_core::ftl::map::Mapping;
 use tailcut_core::pblk::lines::State;
 use tailcut_units::{HostOp, Status, Stream};
 
@@ -73,10 +73,10 @@ fn shutting_down_pads_and_closes_the_open_line() {
         stage.submit(i * 10_000, HostOp::Write, i, 1);
     }
     stage.finish();
-    assert!(matches!(stage.drive.whereabouts(Lpn(3)), Place::Buffer(_)));
+    assert!(matches!(stage.drive.whereabouts(Lpn(3)), Mapping::Buffer(_)));
     assert!(stage.drive.shut_down());
     stage.drive.audit().unwrap_or_else(|e| panic!("{e}"));
-    assert!((0..100).all(|i| matches!(stage.drive.whereabouts(Lpn(i)), Place::Flash(_))));
+    assert!((0..100).all(|i| matches!(stage.drive.whereabouts(Lpn(i)), Mapping::Flash(_))));
     let (shape, c) = (stage.drive.shape(), stage.drive.counters());
     let (line, provision) = (u64::from(shape.line_sectors), &shape.provision);
     let metadata = u64::from(provision.emeta);
@@ -95,7 +95,7 @@ fn shutting_down_pads_and_closes_the_open_line() {
     // All of the first line was overwritten.
     assert_eq!(states(&stage), [State::Free, State::Closed]);
     assert!(
-        matches!(stage.drive.whereabouts(Lpn(3)), Place::Flash(at) if at.0 / sectors_of_a_line(&stage) == 1)
+        matches!(stage.drive.whereabouts(Lpn(3)), Mapping::Flash(at) if at.0 / sectors_of_a_line(&stage) == 1)
     );
 }
 

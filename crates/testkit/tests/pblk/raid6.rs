@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tailcut_core::address::Lpn;
 use tailcut_core::device::OpKind;
 use tailcut_core::device::config::DeviceConfig;
-use tailcut_core::ftl::map::Place;
+use tailcut_core::ftl::map::Mapping;
 use tailcut_core::medium::{InMemory, Medium, filled_bytes};
 use tailcut_core::pblk::Pblk;
 use tailcut_core::pblk::lines::State;
@@ -86,7 +86,7 @@ impl Raid {
 
     /// The position of a sector of the host, and whether both parities of its stride are in its stripe, of a closed line.
     fn place(&self, sector: u64) -> Option<(u32, bool)> {
-        let Place::Flash(at) = self.drive.whereabouts(Lpn(sector as u32)) else { return None };
+        let Mapping::Flash(at) = self.drive.whereabouts(Lpn(sector as u32)) else { return None };
         let place = self.drive.shape().place(at);
         let line = self.drive.lines().line(place.index);
         let strides = self.drive.shape().strides.expect("strides");
@@ -209,7 +209,7 @@ fn of_two_parities_one_is_left_out() {
             stage.until(at);
         }
         let on_first = |&sector: &u64| {
-            let Place::Flash(place) = stage.drive.whereabouts(Lpn(sector as u32)) else { return false };
+            let Mapping::Flash(place) = stage.drive.whereabouts(Lpn(sector as u32)) else { return false };
             let place = stage.drive.shape().place(place);
             (place.position, place.page) == (first, 32)
         };
@@ -237,7 +237,7 @@ fn a_page_beside_a_dead_lun_cannot_be_read() {
         raid.drive.advance(SimTime(2_000_000), &mut |_| ());
         let shape = raid.drive.shape();
         let is_beside = |&sector: &u64| {
-            let Place::Flash(at) = raid.drive.whereabouts(Lpn(sector as u32)) else { return false };
+            let Mapping::Flash(at) = raid.drive.whereabouts(Lpn(sector as u32)) else { return false };
             let place = shape.place(at);
             (place.index, place.page, place.plane, place.position) == (3, 5, 1, 0)
         };

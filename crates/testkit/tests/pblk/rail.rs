@@ -5,7 +5,7 @@ use tailcut_core::address::Lpn;
 use tailcut_core::device::OpKind;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::figures::Until;
-use tailcut_core::ftl::map::Place;
+use tailcut_core::ftl::map::Mapping;
 use tailcut_core::pblk::Pblk;
 use tailcut_units::{Cause, Command, HostOp, Ledger, Occupant, Occupants, Status, Stream};
 
@@ -18,7 +18,7 @@ pub fn westlake(scheme: &str, sets: &[&str]) -> DeviceConfig {
 /// A sector of the host on this LUN position, from `from` on.
 pub fn sector_on(stage: &Stage, position: u32, from: u32) -> u64 {
     let on = |&lpn: &u32| match stage.drive.whereabouts(Lpn(lpn)) {
-        Place::Flash(at) => stage.drive.shape().place(at).position == position,
+        Mapping::Flash(at) => stage.drive.shape().place(at).position == position,
         _ => false,
     };
     u64::from((from..).find(on).expect("one of them"))

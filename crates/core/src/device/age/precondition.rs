@@ -11,7 +11,7 @@ use crate::device::shape::Shape;
 use crate::figures::{AgeReport, Until};
 use crate::ftl::extents::Extents;
 use crate::ftl::extents::Writer;
-use crate::ftl::map::Place;
+use crate::ftl::map::Mapping;
 use crate::ftl::open_row::OpenRow;
 use crate::medium::Medium;
 use crate::nand::faults::Faults;
@@ -113,7 +113,7 @@ impl Copies<'_> {
     /// Prefetch what becomes stale when a unit is written. The map entry may change before that.
     #[inline]
     fn prefetch_copy_of(&self, lpn: Lpn) {
-        if let Place::Flash(ppa) = self.map.lookup(lpn) {
+        if let Mapping::Flash(ppa) = self.map.lookup(lpn) {
             self.prefetch_copy(ppa);
         }
     }
@@ -274,7 +274,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             pass.host[pool as usize] = self.host_row(pass, pool);
         }
         pass.programs += 1;
-        if let Place::Flash(old_ppa) = self.map.lookup(lpn) {
+        if let Mapping::Flash(old_ppa) = self.map.lookup(lpn) {
             self.state.invalidate(&mut self.map, &self.shape.layout, old_ppa);
         }
         let row = &mut pass.host[pool as usize];

@@ -7,7 +7,7 @@ use crate::device::copies::Copies;
 use crate::device::drive::Device;
 use crate::device::gc::collect::Collection;
 use crate::ftl::extents::Seen;
-use crate::ftl::map::{InBuffer, Place};
+use crate::ftl::map::{InBuffer, Mapping};
 use crate::medium::Medium;
 use crate::nand::OpKind;
 use crate::observer::Observer;
@@ -87,9 +87,9 @@ impl Copies<'_> {
         for lpn in Lpn(0).run(self.map.forward.len() as u32) {
             let stripes = self.shape.stripes.as_ref().filter(|x| x.is_parity(lpn));
             match self.map.lookup(lpn) {
-                Place::Unmapped => {}
-                Place::Flash(ppa) => claim(lpn, ppa, "at")?,
-                Place::Buffer(InBuffer::Stripe(entry)) => {
+                Mapping::Unmapped => {}
+                Mapping::Flash(ppa) => claim(lpn, ppa, "at")?,
+                Mapping::Buffer(InBuffer::Stripe(entry)) => {
                     let e = self.parity.stripes.dirty.entry(entry);
                     let stripe = stripes.map(|x| x.stripe_of(lpn));
                     law!(
@@ -101,7 +101,7 @@ impl Copies<'_> {
                         claim(lpn, e.old_ppa, "parity under way, formerly at")?;
                     }
                 }
-                Place::Buffer(InBuffer::Slot(slot)) => {
+                Mapping::Buffer(InBuffer::Slot(slot)) => {
                     law!(slot < buffer.slots(), "unit {lpn} is in slot {slot}, which does not exist");
                     let held = buffer.slot(slot);
                     law!(held.lpn == lpn, "unit {lpn} is in slot {slot}, which holds {}", held.lpn);

@@ -5,7 +5,7 @@ use crate::containers::NONE;
 use crate::device::copies::Copies;
 use crate::device::drive::Device;
 use crate::device::gc::collect::{Collection, Stage};
-use crate::ftl::map::{InBuffer, Place};
+use crate::ftl::map::{InBuffer, Mapping};
 use crate::medium::Medium;
 use crate::observer::Observer;
 use tailcut_units::SimTime;
@@ -17,9 +17,9 @@ impl Copies<'_> {
         let copies: Vec<Ppa> = match &self.shape.stripes {
             Some(x) => x.members(x.stripe_of(lpn)).filter_map(|unit| self.flash_copy(unit)).collect(),
             None => match self.map.lookup(lpn) {
-                Place::Unmapped => Vec::new(),
-                Place::Flash(ppa) => vec![ppa],
-                Place::Buffer(held) => vec![self.copy_below(lpn, held.slot())],
+                Mapping::Unmapped => Vec::new(),
+                Mapping::Flash(ppa) => vec![ppa],
+                Mapping::Buffer(held) => vec![self.copy_below(lpn, held.slot())],
             },
         };
         let is_collected = |ppa: Ppa| {
@@ -41,7 +41,7 @@ impl Copies<'_> {
     /// could not be read when a collection needed its place.
     pub fn is_in_controller_alone(&self, lpn: Lpn) -> bool {
         let slot = match self.map.lookup(lpn) {
-            Place::Buffer(held) => self.write.buffer.slot(held.slot()),
+            Mapping::Buffer(held) => self.write.buffer.slot(held.slot()),
             _ => return false,
         };
         slot.moving && self.shape.fixed.may_fail
@@ -50,12 +50,12 @@ impl Copies<'_> {
 
 impl<O: Observer, M: Medium> Device<O, M> {
     /// The present place of a logical unit's data. A unit that is being moved counts at its old place.
-    pub fn whereabouts(&self, lpn: Lpn) -> Place {
+    pub fn whereabouts(&self, lpn: Lpn) -> Mapping {
         match self.map.lookup(lpn) {
-            place @ Place::Buffer(InBuffer::Slot(slot)) if self.state.write.buffer.slot(slot).moving => {
+            place @ Mapping::Buffer(InBuffer::Slot(slot)) if self.state.write.buffer.slot(slot).moving => {
                 match self.copies().copy_below(lpn, slot) {
                     Ppa::NONE => place,
-                    old_ppa => Place::Flash(old_ppa),
+                    old_ppa => Mapping::Flash(old_ppa),
                 }
             }
             place => place,

@@ -15,7 +15,7 @@ use crate::device::write::state::Source;
 use crate::flash::Flash;
 use crate::flash::{FlashCommand, OpId};
 use crate::ftl::extents::Writer;
-use crate::ftl::map::Place;
+use crate::ftl::map::Mapping;
 use crate::medium::Medium;
 use crate::observer::{Observer, RequestStep};
 use tailcut_units::{Ledger, Occupant, Status};
@@ -76,10 +76,10 @@ impl Copies<'_> {
             return Found::Nowhere;
         }
         let now = match self.map.lookup(unit) {
-            Place::Unmapped => Ppa::NONE,
-            Place::Flash(now) => now,
-            Place::Buffer(held) if self.holds(unit, held.slot(), asked) => return Found::Slot(held.slot()),
-            Place::Buffer(held) => self.copy_below(unit, held.slot()),
+            Mapping::Unmapped => Ppa::NONE,
+            Mapping::Flash(now) => now,
+            Mapping::Buffer(held) if self.holds(unit, held.slot(), asked) => return Found::Slot(held.slot()),
+            Mapping::Buffer(held) => self.copy_below(unit, held.slot()),
         };
         let readable = |now| {
             if now == at {

@@ -9,7 +9,7 @@ use crate::device::faults::state::FaultState;
 use crate::device::parity::rebuild::Source;
 use crate::device::parity::state::Parity;
 use crate::ftl::layout::Layout;
-use crate::ftl::map::Place;
+use crate::ftl::map::Mapping;
 use crate::medium::Medium;
 use crate::observer::Observer;
 use std::ops::Range;
@@ -106,11 +106,11 @@ impl Copies<'_> {
             return false;
         }
         let ppa = match self.map.lookup(lpn) {
-            Place::Flash(ppa) => ppa,
-            Place::Buffer(held) if asked & !self.write.buffer.slot(held.slot()).mask != 0 => {
+            Mapping::Flash(ppa) => ppa,
+            Mapping::Buffer(held) if asked & !self.write.buffer.slot(held.slot()).mask != 0 => {
                 self.copy_below(lpn, held.slot())
             }
-            Place::Buffer(_) | Place::Unmapped => Ppa::NONE,
+            Mapping::Buffer(_) | Mapping::Unmapped => Ppa::NONE,
         };
         ppa != Ppa::NONE && self.faults.is_dead_at(&self.shape.layout, ppa) && !self.is_moving(ppa)
     }
@@ -156,13 +156,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn lose_unit(&mut self, lpn: Lpn, ppa: Ppa) {
         let full = self.state.write.buffer.full();
         let lost = match self.map.lookup(lpn) {
-            Place::Flash(at) => {
+            Mapping::Flash(at) => {
                 debug_assert_eq!(at, ppa);
                 self.map.trim(lpn);
                 self.data.trimmed(lpn);
                 full
             }
-            Place::Buffer(in_buffer) => {
+            Mapping::Buffer(in_buffer) => {
                 let slot = in_buffer.slot();
                 let held = self.state.write.buffer.slot_mut(slot);
                 debug_assert_eq!(held.old_ppa, ppa);
@@ -177,7 +177,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 }
                 lacks
             }
-            Place::Unmapped => unreachable!("a valid unit is mapped"),
+            Mapping::Unmapped => unreachable!("a valid unit is mapped"),
         };
         self.state.invalidate(&mut self.map, &self.shape.layout, ppa);
         self.state.faults.unreadable.remove(ppa);
@@ -221,7 +221,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.faults.broken.insert(stripe);
         self.state.faults.some_lost = true;
         let entry = match self.map.lookup(stripes.parity(stripe)) {
-            Place::Buffer(held) => Some(held.stripe()),
+            Mapping::Buffer(held) => Some(held.stripe()),
             _ => None,
         };
         let job = entry.map_or(NONE, |entry| self.state.parity.stripes.dirty.entry(entry).job);
@@ -269,7 +269,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             {
                 let lpn = self.map.owner(ppa);
                 let held = match self.map.lookup(lpn) {
-                    Place::Buffer(held) => buffer.slot(held.slot()).mask & !self.state.faults.lacking.of(lpn),
+                    Mapping::Buffer(held) => {
+                        buffer.slot(held.slot()).mask & !self.state.faults.lacking.of(lpn)
+                    }
                     _ => 0,
                 };
                 *masks.entry(lpn).or_insert(0) |= full & !held;
@@ -278,7 +280,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         for (lpn, lacks) in self.state.faults.lacking.iter() {
             // No copy on flash has the bytes that its slot lacks.
             let place = self.map.lookup(lpn);
-            if matches!(place, Place::Buffer(held) if self.copies().copy_below(lpn, held.slot()) == Ppa::NONE)
+            if matches!(place, Mapping::Buffer(held) if self.copies().copy_below(lpn, held.slot()) == Ppa::NONE)
             {
                 *masks.entry(lpn).or_insert(0) |= lacks;
             }

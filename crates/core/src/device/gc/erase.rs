@@ -23,7 +23,7 @@ use crate::device::shape::Shape;
 use crate::device::work::Work;
 use crate::device::write::state::Writes;
 use crate::flash::Flash;
-use crate::flash::{FlashCommand, Held, OpId, SLOTS};
+use crate::flash::{DieTimes, FlashCommand, OpId, SLOTS};
 use crate::ftl::config::ExtentKind;
 use crate::ftl::extents::Extents;
 use crate::ftl::extents::Writer;
@@ -50,7 +50,7 @@ struct HeldProgram {
     /// The busy unit of the extent; `NONE` if the extent is on several.
     unit: BusyUnit,
     /// The account of that unit when the wait began.
-    seen: Held,
+    seen: DieTimes,
 }
 
 /// The state of an extent's missing last loop.

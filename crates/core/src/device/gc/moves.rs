@@ -11,7 +11,7 @@ use crate::device::write::state::Source;
 use crate::flash::{CopyTo, FlashCommand, OpId, Target};
 use crate::ftl::config::CopyMode;
 use crate::ftl::extents::Writer;
-use crate::ftl::map::Place;
+use crate::ftl::map::Mapping;
 use crate::medium::Medium;
 use crate::nand::OpKind;
 use crate::observer::Observer;
@@ -166,16 +166,16 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         if !self.state.parity.member_moved(&self.shape, &self.map, lpn, old_ppa, new) {
             match self.map.lookup(lpn) {
-                Place::Flash(ppa) => {
+                Mapping::Flash(ppa) => {
                     debug_assert_eq!(ppa, old_ppa);
                     self.map.set_flash(lpn, new);
                 }
-                Place::Buffer(in_buffer) => {
+                Mapping::Buffer(in_buffer) => {
                     let held = self.state.write.buffer.slot_mut(in_buffer.slot());
                     debug_assert_eq!(held.old_ppa, old_ppa);
                     held.old_ppa = new;
                 }
-                Place::Unmapped => unreachable!("a valid unit is mapped"),
+                Mapping::Unmapped => unreachable!("a valid unit is mapped"),
             }
         }
         self.state.validate(&mut self.map, &self.shape.layout, lpn, new);

@@ -7,7 +7,7 @@ use crate::device::shape::Shape;
 use crate::device::work::Work;
 use crate::flash::{FlashCommand, OpId, Target};
 use crate::ftl::layout::RowPlace;
-use crate::ftl::map::Place;
+use crate::ftl::map::Mapping;
 use crate::medium::Medium;
 use crate::nand::OpKind;
 use crate::observer::{Observer, RequestStep};
@@ -128,12 +128,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         self.data.read(&self.state.host, &self.state.copies(&self.shape, &self.map), id, lpn, from, to);
         let ppa = match self.map.lookup(lpn) {
-            Place::Flash(ppa) => ppa,
-            Place::Unmapped => {
+            Mapping::Flash(ppa) => ppa,
+            Mapping::Unmapped => {
                 self.state.counters.unmapped_reads += 1;
                 return to - from;
             }
-            Place::Buffer(in_buffer) => {
+            Mapping::Buffer(in_buffer) => {
                 let slot = in_buffer.slot();
                 let b = &self.state.write.buffer;
                 let held = b.slot(slot);

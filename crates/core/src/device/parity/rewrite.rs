@@ -16,7 +16,7 @@ use crate::device::faults::state::FaultState;
 use crate::device::parity::state::Parity;
 use crate::device::shape::Shape;
 use crate::ftl::layout::Layout;
-use crate::ftl::map::Place;
+use crate::ftl::map::Mapping;
 use crate::medium::Medium;
 use crate::observer::Observer;
 use serde::{Deserialize, Serialize};
@@ -229,10 +229,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn rewrite(&mut self, unit: Lpn, stripe: u32) {
         let stripes = self.shape.striped();
         let parity = stripes.parity(stripe);
-        let on_flash = |&u: &Lpn| matches!(self.map.lookup(u), Place::Flash(_));
+        let on_flash = |&u: &Lpn| matches!(self.map.lookup(u), Mapping::Flash(_));
         // The flush writes all dirty units and the parity in any case, so a further unit is needed only in some cases.
         let with = match (unit == parity, self.map.lookup(parity)) {
-            (true, Place::Buffer(_)) => None,
+            (true, Mapping::Buffer(_)) => None,
             (true, _) => stripes.members(stripe).find(|u| *u != parity && on_flash(u)),
             (false, _) => Some(unit).filter(on_flash),
         };

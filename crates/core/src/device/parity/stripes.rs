@@ -4,7 +4,7 @@ use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::containers::list::{Link, List};
 use crate::containers::slab::Slab;
-use crate::flash::{Held, SLOTS};
+use crate::flash::{DieTimes, SLOTS};
 use crate::ftl::dirty_stripes::DirtyStripes;
 use crate::ftl::stripes::Stripes;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ pub(in crate::device) struct Job {
     /// The lane that had no free row for the job.
     pub lacking: u32,
     /// The account of that lane's die at the beginning of the wait.
-    pub seen: Held,
+    pub seen: DieTimes,
     /// What the die did during the wait, by cause.
     pub stalled: Ledger,
     /// Latency by cause before the programs were queued.

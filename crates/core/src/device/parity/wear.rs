@@ -8,7 +8,7 @@ use crate::device::parity::state::Parity;
 use crate::device::parity::stripes::Member;
 use crate::device::shape::Shape;
 use crate::ftl::buffer::DirtyList;
-use crate::ftl::map::Place;
+use crate::ftl::map::Mapping;
 use crate::ftl::stripe_places::rotated;
 use crate::medium::Medium;
 use crate::observer::Observer;
@@ -79,9 +79,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (mut dirty, mut clean) = (0u64, 0);
         for (position, unit) in stripes.members(stripe).take(stripes.width as usize - 1).enumerate() {
             match self.map.lookup(unit) {
-                Place::Buffer(_) => dirty |= 1 << position,
-                Place::Flash(_) => clean += 1,
-                Place::Unmapped => {}
+                Mapping::Buffer(_) => dirty |= 1 << position,
+                Mapping::Flash(_) => clean += 1,
+                Mapping::Unmapped => {}
             }
         }
         if clean > self.state.write.buffer.room_aside() {
@@ -133,7 +133,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// flash.
     pub(in crate::device) fn join_clean_unit(&mut self, entry: u32, unit: Lpn, at: usize) -> bool {
         let place = self.map.lookup(unit);
-        let Place::Flash(old_ppa) = place else { return false };
+        let Mapping::Flash(old_ppa) = place else { return false };
         let slot = self.state.write.buffer.take_moving(unit, DirtyList::of_stripe(entry));
         self.map.set_buffer(unit, slot);
         self.data.below(&self.state.write.buffer, slot, place, old_ppa);

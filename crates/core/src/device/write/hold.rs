@@ -7,7 +7,7 @@ use crate::device::drive::{Deferred, Device};
 use crate::ftl::buffer::DirtyList;
 use crate::ftl::layout::Layout;
 use crate::ftl::map::Map;
-use crate::ftl::map::{InBuffer, Place};
+use crate::ftl::map::{InBuffer, Mapping};
 use crate::medium::Medium;
 use crate::observer::{Observer, RequestStep};
 
@@ -105,7 +105,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let place = self.map.lookup(lpn);
         let (mut mask, full) = (s.write.buffer.mask(from, to, true), s.write.buffer.full());
-        if let Place::Buffer(InBuffer::Slot(slot)) = place
+        if let Mapping::Buffer(InBuffer::Slot(slot)) = place
             && self.shape.fixed.overwrite_in_place
             && !s.write.buffer.slot(slot).in_flight
         {
@@ -128,12 +128,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let mut below = Ppa::NONE;
         let old_ppa = match place {
-            Place::Flash(ppa) => ppa,
-            Place::Unmapped => {
+            Mapping::Flash(ppa) => ppa,
+            Mapping::Unmapped => {
                 mask = full;
                 Ppa::NONE
             }
-            Place::Buffer(held) => {
+            Mapping::Buffer(held) => {
                 // The older slot is in flight and will be complete. The new slot copies the missing bytes from it in
                 // memory.
                 mask = full;

@@ -4,7 +4,7 @@ use crate::address::{Lpn, Ppa};
 use crate::device::copies::Copies;
 use crate::device::drive::Device;
 use crate::ftl::buffer::DirtyList;
-use crate::ftl::map::Place;
+use crate::ftl::map::Mapping;
 use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::policy::flush::{FlushVerdict, FlushView};
@@ -151,9 +151,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     fn trim_unit(&mut self, lpn: Lpn) {
         match self.map.trim(lpn) {
-            Place::Unmapped => {}
-            Place::Flash(ppa) => self.state.invalidate(&mut self.map, &self.shape.layout, ppa),
-            Place::Buffer(held) => {
+            Mapping::Unmapped => {}
+            Mapping::Flash(ppa) => self.state.invalidate(&mut self.map, &self.shape.layout, ppa),
+            Mapping::Buffer(held) => {
                 let slot = held.slot();
                 let old_ppa =
                     std::mem::replace(&mut self.state.write.buffer.slot_mut(slot).old_ppa, Ppa::NONE);

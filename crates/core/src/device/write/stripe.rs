@@ -21,7 +21,7 @@ use crate::flash::OpId;
 use crate::ftl::buffer::Buffer;
 use crate::ftl::buffer::DirtyList;
 use crate::ftl::map::Map;
-use crate::ftl::map::Place;
+use crate::ftl::map::Mapping;
 use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::policy::flush::FlushVerdict;
@@ -40,7 +40,7 @@ impl Copies<'_> {
     #[inline]
     pub(in crate::device) fn job_of(&self, stripe: u32) -> u32 {
         match self.map.lookup(self.shape.striped().parity(stripe)) {
-            Place::Buffer(held) => self.parity.stripes.dirty.entry(held.stripe()).job,
+            Mapping::Buffer(held) => self.parity.stripes.dirty.entry(held.stripe()).job,
             _ => NONE,
         }
     }
@@ -49,17 +49,17 @@ impl Copies<'_> {
     pub(in crate::device) fn copy_beside(&self, job: u32, unit: Lpn) -> Option<Ppa> {
         let ppa = if self.shape.striped().is_parity(unit) {
             match self.map.lookup(unit) {
-                Place::Unmapped => Ppa::NONE,
-                Place::Flash(ppa) => ppa,
-                Place::Buffer(held) => self.parity.stripes.dirty.entry(held.stripe()).old_ppa,
+                Mapping::Unmapped => Ppa::NONE,
+                Mapping::Flash(ppa) => ppa,
+                Mapping::Buffer(held) => self.parity.stripes.dirty.entry(held.stripe()).old_ppa,
             }
         } else if let Some(member) = self.parity.stripes.member_of(job, unit) {
             self.parity.stripes.members[member].old_ppa
         } else {
             match self.map.lookup(unit) {
-                Place::Unmapped => Ppa::NONE,
-                Place::Flash(ppa) => ppa,
-                Place::Buffer(held) => self.write.buffer.slot(held.slot()).old_ppa,
+                Mapping::Unmapped => Ppa::NONE,
+                Mapping::Flash(ppa) => ppa,
+                Mapping::Buffer(held) => self.write.buffer.slot(held.slot()).old_ppa,
             }
         };
         Some(ppa).filter(|&ppa| ppa != Ppa::NONE)
@@ -82,7 +82,7 @@ impl Copies<'_> {
         stripes.members(stripe).any(|unit| {
             let written = whole
                 || stripes.is_parity(unit)
-                || matches!(self.map.lookup(unit), Place::Buffer(held) if is_dirty(held.slot()));
+                || matches!(self.map.lookup(unit), Mapping::Buffer(held) if is_dirty(held.slot()));
             written && self.shape.is_closed(flash, self.target_lane(unit))
         })
     }
@@ -126,9 +126,9 @@ impl Parity {
         let stripe = stripes.stripe_of(unit);
         let parity = stripes.parity(stripe);
         let old_ppa = match map.lookup(parity) {
-            Place::Buffer(held) => return held.stripe(),
-            Place::Flash(ppa) => ppa,
-            Place::Unmapped => Ppa::NONE,
+            Mapping::Buffer(held) => return held.stripe(),
+            Mapping::Flash(ppa) => ppa,
+            Mapping::Unmapped => Ppa::NONE,
         };
         let entry = self.stripes.dirty.open(stripe, old_ppa);
         map.set_stripe(parity, entry);
@@ -156,7 +156,7 @@ impl Parity {
         new: Ppa,
     ) -> bool {
         let Some(stripes) = &shape.stripes else { return false };
-        let Place::Buffer(held) = map.lookup(stripes.parity(stripes.stripe_of(unit))) else {
+        let Mapping::Buffer(held) = map.lookup(stripes.parity(stripes.stripe_of(unit))) else {
             return false;
         };
         let entry = held.stripe();
@@ -427,11 +427,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         for stripe in from..to {
             let stripes = self.shape.striped();
             let parity = stripes.parity(stripe);
-            if matches!(self.map.lookup(parity), Place::Buffer(_)) {
+            if matches!(self.map.lookup(parity), Mapping::Buffer(_)) {
                 continue;
             }
             for unit in stripes.members(stripe) {
-                if let Place::Flash(ppa) = self.map.trim(unit) {
+                if let Mapping::Flash(ppa) = self.map.trim(unit) {
                     self.state.invalidate(&mut self.map, &self.shape.layout, ppa);
                 }
                 if self.shape.fixed.may_fail {

@@ -13,7 +13,7 @@ use crate::flash::Flash;
 use crate::flash::OpId;
 use crate::ftl::buffer::DirtyList;
 use crate::ftl::extents::Writer;
-use crate::ftl::map::Place;
+use crate::ftl::map::Mapping;
 use crate::medium::Medium;
 use crate::observer::{Observer, WriteStep};
 use tailcut_units::Occupant;
@@ -247,7 +247,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         if self.map.is_buffered_in(unit, slot) {
             self.map.set_flash(unit, ppa);
-        } else if let Place::Buffer(held) = self.map.lookup(unit) {
+        } else if let Mapping::Buffer(held) = self.map.lookup(unit) {
             // The unit was overwritten meanwhile.
             let newer = s.write.buffer.slot_mut(held.slot());
             debug_assert_eq!(newer.old_ppa, Ppa::NONE);

@@ -11,7 +11,7 @@ use crate::device::work::Work;
 use crate::device::write::state::Source;
 use crate::device::write::state::Writes;
 use crate::flash::Flash;
-use crate::flash::{FlashCommand, Held, OpId, SLOTS};
+use crate::flash::{DieTimes, FlashCommand, OpId, SLOTS};
 use crate::ftl::buffer::DirtyList;
 use crate::ftl::extents::Writer;
 use crate::ftl::layout::RowPlace;
@@ -47,7 +47,7 @@ pub(in crate::device) struct WriteUnit {
     /// When its data were complete.
     pub ready: u64,
     /// The account of its lane's die when it began to wait for a free block.
-    pub seen: Held,
+    pub seen: DieTimes,
     /// The work of that die during the wait, by cause.
     pub stalled: Ledger,
     /// Latency by cause before its program was queued.

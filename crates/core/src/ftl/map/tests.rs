@@ -138,19 +138,19 @@ proptest! {
         }
         map.filled(filled);
         let of_host = |lpn: Lpn| lpn.0 < l.host_units;
-        let held = |lpn, i| Place::Buffer(if of_host(lpn) { InBuffer::Slot(i) } else { InBuffer::Stripe(i) });
-        let mut places = vec![Place::Unmapped; 400];
+        let held = |lpn, i| Mapping::Buffer(if of_host(lpn) { InBuffer::Slot(i) } else { InBuffer::Stripe(i) });
+        let mut places = vec![Mapping::Unmapped; 400];
         let mut owners = vec![None; 960];
         let mut valid = vec![false; 960];
         for (unit, ppa) in filled_by_hand(&l, 1, &order, stripes.as_ref(), filled).0 {
-            (places[unit.index()], owners[ppa.index()]) = (Place::Flash(ppa), Some(unit));
+            (places[unit.index()], owners[ppa.index()]) = (Mapping::Flash(ppa), Some(unit));
         }
         for step in steps {
             match step {
                 Step::Flash { lpn, ppa } => {
                     map.set_flash(lpn, ppa);
                     map.set_owner(ppa, lpn);
-                    (places[lpn.index()], owners[ppa.index()]) = (Place::Flash(ppa), Some(lpn));
+                    (places[lpn.index()], owners[ppa.index()]) = (Mapping::Flash(ppa), Some(lpn));
                 }
                 Step::Buffer { lpn, slot } => {
                     let old_ppa = std::mem::replace(&mut places[lpn.index()], held(lpn, slot));
@@ -161,7 +161,7 @@ proptest! {
                     }
                 }
                 Step::Trim { lpn } => {
-                    let old_ppa = std::mem::replace(&mut places[lpn.index()], Place::Unmapped);
+                    let old_ppa = std::mem::replace(&mut places[lpn.index()], Mapping::Unmapped);
                     prop_assert_eq!(map.trim(lpn), old_ppa);
                 }
                 Step::Valid { ppa } => {
@@ -198,7 +198,7 @@ proptest! {
             let bit = |i: u32| u64::from(valid[(start + i) as usize]) << i;
             prop_assert_eq!(map.valid_mask(Ppa(start), count), (0..count).map(bit).sum::<u64>());
         }
-        let buffered = places.iter().any(|place| matches!(place, Place::Buffer(_)));
+        let buffered = places.iter().any(|place| matches!(place, Mapping::Buffer(_)));
         prop_assert_eq!(map.is_sane(l.host_units, 0), !buffered, "a drive at rest has nothing in its buffer");
     }
 }
@@ -220,7 +220,7 @@ fn a_map_that_points_outside_is_not_sane() {
         sane(&|map| map.state.parity = (Lpn(300), Lpn(400)))
             && !sane(&|map| map.state.parity = (Lpn(300), Lpn(401)))
     );
-    assert!(sane(&|map| assert_eq!(map.trim(Lpn(0)), Place::Unmapped)));
+    assert!(sane(&|map| assert_eq!(map.trim(Lpn(0)), Mapping::Unmapped)));
 }
 
 /// Damaged snapshots: the two directions of the map contradict each other.

@@ -36,7 +36,7 @@ impl Rate {
 
 /// One fault at a block.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Place {
+struct BlockFault {
     block: BlockId,
     kind: FaultKind,
     page: u32,
@@ -49,10 +49,10 @@ struct Place {
     met: u32,
 }
 
-impl Place {
+impl BlockFault {
     /// The place of a fault of a page or a block, from a time on.
-    fn of(f: &FaultConfig, g: &GeometryConfig, at: u64) -> Place {
-        Place {
+    fn of(f: &FaultConfig, g: &GeometryConfig, at: u64) -> BlockFault {
+        BlockFault {
             block: BlockId(f.planes(g).start * g.blocks + f.block.unwrap_or(0)),
             kind: f.kind,
             page: f.page.unwrap_or(0),
@@ -90,7 +90,7 @@ pub struct Faults {
 
 /// The faults at exact places so far, in order of their blocks.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Places(Vec<Place>);
+pub struct Places(Vec<BlockFault>);
 
 impl Places {
     /// Whether one of the faults makes this attempt fail.
@@ -145,8 +145,8 @@ impl Faults {
     ) -> Option<Faults> {
         let of_blocks =
             |f: &&FaultConfig| matches!(f.kind, FaultKind::Program | FaultKind::Erase | FaultKind::Page);
-        let mut at_blocks: Vec<Place> =
-            places.iter().filter(of_blocks).map(|f| Place::of(f, g, f.begins().0)).collect();
+        let mut at_blocks: Vec<BlockFault> =
+            places.iter().filter(of_blocks).map(|f| BlockFault::of(f, g, f.begins().0)).collect();
         at_blocks.sort_by_key(|place| place.block);
         let mut faults = Faults {
             program: Rate::new(rates.program, seed, "fault program"),
@@ -195,7 +195,7 @@ impl Faults {
 
     /// Add a fault of a page or a block to the places, from `now` on.
     pub fn add(&self, places: &mut Places, fault: &FaultConfig, now: u64) {
-        let place = Place::of(fault, &self.geometry, now);
+        let place = BlockFault::of(fault, &self.geometry, now);
         let at = places.0.partition_point(|other| other.block <= place.block);
         places.0.insert(at, place);
     }

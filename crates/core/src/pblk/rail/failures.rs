@@ -9,7 +9,7 @@
 use super::reads::Others;
 use crate::address::{Lpn, Ppa};
 use crate::flash::{FlashCommand, OpId};
-use crate::ftl::map::Place;
+use crate::ftl::map::Mapping;
 use crate::medium::Medium;
 use crate::observer::{Observer, RequestStep};
 use crate::pblk::drive::Pblk;
@@ -234,7 +234,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let all = std::mem::take(self.state.wanted.of_mut(host));
         for Wanted { sector, .. } in all.into_iter().filter(|wanted| wanted.way.mends()) {
             let lpn = self.map.owner(sector);
-            if lpn != Lpn::NONE && self.map.is_valid(sector) && self.map.lookup(lpn) == Place::Flash(sector) {
+            if lpn != Lpn::NONE && self.map.is_valid(sector) && self.map.lookup(lpn) == Mapping::Flash(sector)
+            {
                 self.write_again(lpn, sector);
             }
         }

@@ -16,7 +16,7 @@ use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::pblk::drive::{Pblk, State};
 use crate::pblk::rail::gate::Gate;
-use crate::pblk::shape::{Place, Shape};
+use crate::pblk::shape::{SectorPlace, Shape};
 use serde::{Deserialize, Serialize};
 
 /// The sectors from which another is computed.
@@ -48,7 +48,7 @@ struct Beside<'a> {
     strides: Strides,
     line: u32,
     sector: Ppa,
-    place: Place,
+    place: SectorPlace,
     /// Those besides the sector's own that can be read, one bit each by index.
     there: u64,
 }

@@ -71,7 +71,7 @@ pub struct FailedView {
 
 /// The place of a predictor of failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Place {
+pub enum PredictorSite {
     /// In the flash die: a page that is predicted to fail is sensed again at once.
     Die,
     /// Behind the channel: a page that is predicted to fail is not decoded.
@@ -82,7 +82,7 @@ pub enum Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Predictor {
     /// Its place.
-    pub place: Place,
+    pub place: PredictorSite,
     /// Time of a prediction, ns.
     pub ns: u64,
     /// The largest weight over the first 1,024 checks that counts as correctable; `None`: the mean weight at

@@ -20,7 +20,7 @@
 //!
 //! **Checked by** `senses` of `core`.
 
-use super::{FailedView, Place, Predictor, ReadRetry, Sense, at_optimum, parts};
+use super::{FailedView, Predictor, PredictorSite, ReadRetry, Sense, at_optimum, parts};
 use crate::policy::PolicyContext;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Span, quantity};
@@ -65,7 +65,7 @@ impl Policy {
     /// Fails for values out of range.
     pub fn new(c: &Config, _: &PolicyContext) -> Result<Policy, String> {
         let deviation = parts("rif.deviation", c.deviation)?;
-        let predictor = Predictor::new("rif", Place::Die, c.predict, c.threshold, deviation)?;
+        let predictor = Predictor::new("rif", PredictorSite::Die, c.predict, c.threshold, deviation)?;
         Ok(Policy { predictor: Predictor { overlaps: c.overlap, ..predictor } })
     }
 }

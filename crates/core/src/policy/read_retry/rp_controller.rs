@@ -16,7 +16,7 @@
 //!
 //! **Checked by** `senses` of `core`.
 
-use super::{FailedView, Place, Predictor, ReadRetry, Sense, at_optimum, parts};
+use super::{FailedView, Predictor, PredictorSite, ReadRetry, Sense, at_optimum, parts};
 use crate::policy::PolicyContext;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Span, quantity};
@@ -59,7 +59,7 @@ impl Policy {
     pub fn new(c: &Config, _: &PolicyContext) -> Result<Policy, String> {
         let deviation = parts("rp-controller.deviation", c.deviation)?;
         let predictor =
-            Predictor::new("rp-controller", Place::Controller, c.predict, c.threshold, deviation)?;
+            Predictor::new("rp-controller", PredictorSite::Controller, c.predict, c.threshold, deviation)?;
         Ok(Policy { predictor })
     }
 }
