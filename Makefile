@@ -104,11 +104,11 @@ wheel-pgo: pgo $(MATURIN)
 	$(TRAIN) $(MATURIN) build $(TRAINED) --out $(WHEELS)/trained
 	python3 -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --force-reinstall $(WHEELS)/trained/*.whl
-	$(VENV)/bin/python python/train.py > $(PGO)/trained.digests
+	$(VENV)/bin/python -I python/train.py > $(PGO)/trained.digests
 	$(PROFDATA) merge -o $(PGO)/wheel.profdata $(PGO)/raw
 	RUSTFLAGS="-Cprofile-use=$(PGO)/wheel.profdata" $(MATURIN) build $(USED) --out $(WHEELS)/used
 	$(VENV)/bin/python -m pip install --quiet --force-reinstall --no-deps $(WHEELS)/used/*.whl
-	$(VENV)/bin/python python/train.py > $(PGO)/used.digests
+	$(VENV)/bin/python -I python/train.py > $(PGO)/used.digests
 	diff $(PGO)/trained.digests $(PGO)/used.digests
 	mkdir -p $(TARGET)/wheels
 	cp $(WHEELS)/used/*.whl $(TARGET)/wheels
