@@ -157,6 +157,8 @@ impl TryFrom<Vec<(u8, u64)>> for Ledger {
 
 impl Ledger {
     const LANES: usize = Cause::COUNT.next_multiple_of(4);
+    /// The first causes, in whole vectors. They include those that a command has before its first operation.
+    const HOST: usize = 8;
 
     /// An empty ledger.
     pub const fn new() -> Ledger {
@@ -167,6 +169,31 @@ impl Ledger {
     #[inline]
     pub fn clear(&mut self) {
         *self = Ledger::new();
+    }
+
+    /// Remove the charges of the host's side. The others are of no meaning until [`Ledger::complete`] replaces them, or
+    /// [`Ledger::clear_rest`] removes them.
+    #[inline]
+    pub fn clear_host(&mut self) {
+        self.ns[..Ledger::HOST].fill(0);
+    }
+
+    /// Remove the charges that are not of the host's side.
+    #[inline]
+    pub fn clear_rest(&mut self) {
+        self.ns[Ledger::HOST..].fill(0);
+    }
+
+    /// Take the charges of a request's last operation, after those of the host's side: the ledger has no others.
+    #[inline]
+    pub fn complete(&mut self, operation: &Ledger) {
+        let (host, rest) = self.ns.split_at_mut(Ledger::HOST);
+        for (sum, ns) in host.iter_mut().zip(&operation.ns) {
+            *sum += ns;
+        }
+        for (ns, of_operation) in rest.iter_mut().zip(&operation.ns[Ledger::HOST..]) {
+            *ns = *of_operation;
+        }
     }
 
     /// Charge `ns` to `cause`.

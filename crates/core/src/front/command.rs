@@ -129,13 +129,14 @@ impl Arrived {
         }
     }
 
-    /// Initialise the fields for a command that the host wanted to submit at `wanted` and has submitted at `at`.
+    /// Initialise the fields for a command that the host wanted to submit at `wanted` and has submitted at `at`. Of the
+    /// ledger only the part of the host's side is initialised.
     #[inline]
     pub fn begin(&mut self, index: u64, tag: u64, command: Command, [wanted, at]: [SimTime; 2]) {
         (self.index, self.tag, self.command) = (index, tag, command);
         self.arrived = wanted.0;
         self.status = Status::Ok;
-        self.ledger.clear();
+        self.ledger.clear_host();
         if at > wanted {
             self.ledger.charge(Cause::HOST_QUEUE, (at - wanted).0);
         }

@@ -350,6 +350,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         s.interface.submitted += 1;
         let r = &mut s.interface.requests[id];
         r.host.begin(index, tag, command, [wanted, at]);
+        r.host.ledger.clear_rest();
         r.is_rebuilt = false;
         r.host.charge_host(self.shape.host.submit_latency);
         s.interface.arrived.push(&mut s.timers, at.0 + self.shape.host.submit_latency.0, id);

@@ -128,7 +128,7 @@ impl Host {
         r.remaining -= 1;
         let last = r.remaining == 0;
         if last {
-            r.host.ledger.merge(spent);
+            r.host.ledger.complete(spent);
         }
         let there = self.send_up(shape, now, id, bytes, last);
         if last {

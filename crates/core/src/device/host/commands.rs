@@ -294,6 +294,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         ledger.charge(Cause::CONTROLLER_WAIT, start - fetched);
         ledger.charge(Cause::CONTROLLER, self.shape.controller_ns);
         if command.op == HostOp::Write {
+            ledger.clear_rest();
             let rate = self.shape.host.rate_from_host();
             let (begin, span) = s.host.down.grant(decided, u64::from(command.bytes), rate);
             ledger.charge(Cause::HOST_LINK_WAIT, begin - decided);
@@ -354,7 +355,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &mut self.state;
         let id = s.host.read_ready.pop(&mut s.timers);
         let Command { op, offset, bytes, .. } = s.host.requests[id].host.command;
+        if op != HostOp::Read {
+            s.host.requests[id].host.ledger.clear_rest();
+        }
         if op != HostOp::Flush && !self.shape.in_range(offset, bytes) {
+            self.state.host.requests[id].host.ledger.clear_rest();
             self.state.host.requests[id].host.status = Status::OutOfRange;
             return self.state.host.complete_message(
                 &self.shape,

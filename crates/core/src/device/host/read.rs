@@ -97,7 +97,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if blocked || self.state.faults.some_lost && self.shape.has_parity() {
             parts = self.rebuild_blocked(id, &mut ops);
         }
-        self.state.host.requests[id].remaining = parts;
+        let r = &mut self.state.host.requests[id];
+        r.remaining = parts;
+        if parts == 0 {
+            r.host.ledger.clear_rest();
+        }
         if from_memory > 0 {
             let there = self.state.host.send_up(&self.shape, self.state.now, id, from_memory, parts == 0);
             if parts == 0 {
@@ -211,7 +215,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let last = r.remaining == 0;
         if last {
             // A request split into operations takes the ledger of the operation that arrives last.
-            r.host.ledger.merge(&self.flash.op(op).ledger);
+            r.host.ledger.complete(&self.flash.op(op).ledger);
         }
         let there = self.state.host.send_up(&self.shape, self.state.now, id, u64::from(bytes), last);
         if rebuild != NONE {

@@ -380,7 +380,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         r.remaining -= 1;
         let last = r.remaining == 0;
         if last {
-            r.host.ledger.merge(&s.parity.rebuilds[rid].ledger);
+            r.host.ledger.complete(&s.parity.rebuilds[rid].ledger);
         }
         s.parity.rebuilds.give(rid);
         self.data.rebuilt(&self.shape.layout, &self.state.parity, rid);
