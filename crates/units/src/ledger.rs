@@ -158,7 +158,7 @@ impl TryFrom<Vec<(u8, u64)>> for Ledger {
 impl Ledger {
     const LANES: usize = Cause::COUNT.next_multiple_of(4);
     /// The first causes, in whole vectors. They include those that a command has before its first operation.
-    const HOST: usize = 8;
+    const HOST: usize = (Cause::HOST_LINK.0 as usize + 1).next_multiple_of(4);
 
     /// An empty ledger.
     pub const fn new() -> Ledger {
@@ -171,7 +171,7 @@ impl Ledger {
         *self = Ledger::new();
     }
 
-    /// Remove the charges of the host's side. The others are of no meaning until [`Ledger::complete`] replaces them, or
+    /// Remove the charges of the host's side. The others mean nothing until [`Ledger::complete`] replaces them, or
     /// [`Ledger::clear_rest`] removes them.
     #[inline]
     pub fn clear_host(&mut self) {
@@ -184,7 +184,7 @@ impl Ledger {
         self.ns[Ledger::HOST..].fill(0);
     }
 
-    /// Take the charges of a request's last operation, after those of the host's side: the ledger has no others.
+    /// Add the charges of a request's last operation to those of the host's side. Others are replaced.
     #[inline]
     pub fn complete(&mut self, operation: &Ledger) {
         let (host, rest) = self.ns.split_at_mut(Ledger::HOST);
@@ -280,6 +280,24 @@ mod tests {
         names.sort();
         names.dedup();
         assert_eq!(names.len(), Cause::COUNT);
+    }
+
+    #[test]
+    fn an_operation_completes_the_ledger_of_a_request_whatever_the_request_before_has_left() {
+        let all = || Cause::all().zip(1..);
+        let (mut request, mut operation) = (Ledger::new(), Ledger::new());
+        all().for_each(|(cause, ns)| request.charge(cause, 100 * ns));
+        all().for_each(|(cause, ns)| operation.charge(cause, ns));
+        request.clear_host();
+        for cause in [Cause::HOST_QUEUE, Cause::HOST_LATENCY, Cause::CONTROLLER_WAIT, Cause::CONTROLLER] {
+            request.charge(cause, 5000);
+        }
+        let mut without = request;
+        without.clear_rest();
+        assert_eq!(without.sum(), 4 * 5000);
+        request.complete(&operation);
+        without.merge(&operation);
+        assert_eq!(request, without);
     }
 
     #[test]
