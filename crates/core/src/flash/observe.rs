@@ -24,7 +24,7 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Report that `first` and those that have joined the same operation begin with operation `head`.
-    #[inline(always)]
+    #[inline]
     pub(super) fn observe_joined(&mut self, first: u32, head: u32, now: u64) {
         let mut at = first;
         while at != NONE {

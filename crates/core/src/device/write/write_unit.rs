@@ -21,6 +21,7 @@ use crate::observer::{Observer, RequestStep, WriteStep};
 use crate::policy::flush::FlushVerdict;
 use crate::policy::placement::LaneView;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use tailcut_units::{Ledger, Occupant, Occupants};
 
 /// One write unit on its way to flash.
@@ -173,11 +174,9 @@ impl Copies<'_> {
     /// Prefetch what changes in the map when the row of a write unit is programmed. Since its data came into the buffer,
     /// or were read by the collection, so much has happened that little of it is left in the caches.
     #[inline]
-    fn prefetch_row(&self, write_unit: u32, ppa: Ppa) {
-        let upr = self.shape.layout.units_per_row;
+    fn prefetch_row(&self, members: Range<u32>, ppa: Ppa) {
         self.map.prefetch_owner(ppa);
-        for i in 0..self.write.units[write_unit].count {
-            let (lpn, source) = self.write.members[(write_unit * upr + i) as usize];
+        for &(lpn, source) in &self.write.members[members.start as usize..members.end as usize] {
             self.map.prefetch(lpn);
             if let Source::Slot(slot) = source {
                 self.prefetch_copy(self.write.buffer.slot(slot).old_ppa);
@@ -432,7 +431,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let unit = self.shape.unit_of(place.die, place.plane);
         let planes = self.shape.layout.write_planes;
         let width = if Occupants::COLLECTION.has(occupant) { self.shape.gc_program_planes } else { planes };
-        self.copies().prefetch_row(write_unit, ppa);
+        let first = write_unit * self.shape.layout.units_per_row;
+        self.copies().prefetch_row(first..first + self.state.write.units[write_unit].count, ppa);
         let g = &mut self.state.write.units[write_unit];
         debug_assert_eq!(g.programs, 0, "write unit {write_unit} is being programmed already, at {}", g.ppa);
         g.ppa = ppa;

@@ -14,7 +14,7 @@ pub(super) const MOST_STEPS: u32 = 250;
 
 /// The array under an erase scheme other than `fixed`: pulses, results of verifies, stress and errors.
 ///
-/// - Read by: the erases of a block (`nand::erase::chip`), planned in `flash::erase`
+/// - Read by: the erases of a block (`nand::erase::chip`), planned in `array::eraser`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EraseConfig {
@@ -60,7 +60,7 @@ pub struct EraseConfig {
     pub misprediction: f64,
     /// The cycles at which the rows of `erase.rows` are looked up.
     ///
-    /// - Read by: the plans of erases (`flash::erase`)
+    /// - Read by: the plans of erases (`array::eraser`)
     pub reading: Reading,
     /// Exponent of the voltage level in the stress of a pulse. With 0 the stress does not depend on the voltage.
     ///

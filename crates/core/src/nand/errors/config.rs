@@ -52,7 +52,7 @@ pub enum RetryPlace {
 
 /// Raw bit errors of the pages.
 ///
-/// - Read by: the senses of a page (`nand::errors::draw`), in `flash::senses`
+/// - Read by: the senses of a page (`nand::errors::draw`), in `array::senses`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorsConfig {
@@ -63,7 +63,7 @@ pub struct ErrorsConfig {
     /// Time of one iteration of the decoder. A codeword takes `ecc.decode`, and as many iterations as its errors need.
     ///
     /// - Range: 0ns to 1000s
-    /// - Read by: the decoder (`nand::ecc`), from `flash::senses`
+    /// - Read by: the decoder (`nand::ecc`), from `array::senses`
     #[serde(with = "quantity::time")]
     pub iteration: Span,
     /// The unit to which `errors.iteration` and `errors.decode_times` apply: a codeword, or all codewords of a page
@@ -82,7 +82,7 @@ pub struct ErrorsConfig {
     /// The position in the queue of its die of a read whose data could not be decoded: before the reads that arrived
     /// after it, or after them.
     ///
-    /// - Read by: the queues of the dies (`flash::dispatch`), from `flash::senses`
+    /// - Read by: the queues of the dies (`flash::dispatch`), from `array::senses`
     pub retry_place: RetryPlace,
     /// Number of boundaries between threshold-voltage states that a sense of each page type must distinguish. The error
     /// rates of the page types have this proportion.
