@@ -278,8 +278,10 @@ fn a_drive_with_a_past_is_logged_and_replayed() {
         let validator = jsonschema::validator_for(&schema).unwrap();
         assert_eq!(validator.iter_errors(&replayed).map(|e| e.to_string()).next(), None, "{name}");
         let scheme = &replayed["schemes"][0];
-        // Collections go on until the server is asked.
-        assert_eq!(scheme["programs"]["user"], counted["schemes"][0]["programs"]["user"], "{name}");
+        // The drive goes on until its server is asked, and the replay ends with the last completion.
+        let programs = |scheme: &serde_json::Value| scheme["programs"]["user"].as_u64().unwrap();
+        let (replayed, served) = (programs(scheme), programs(&counted["schemes"][0]));
+        assert!(replayed.abs_diff(served) * 20 <= served, "{name}: {replayed} and {served}");
         // A log whose header does not fit its snapshot is refused.
         let file = LogFile::open(Path::new(&log)).unwrap();
         let header = LogHeader { begun: file.header.begun - 1, ..file.header.clone() };
