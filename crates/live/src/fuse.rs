@@ -95,8 +95,7 @@ impl OneFile {
         fua: bool,
         done: impl FnOnce(Result<Vec<u8>, Errno>) + Send + 'static,
     ) {
-        let request = Request { cookie: 0, kind, offset, length, fua };
-        self.port.lock().unwrap_or_else(PoisonError::into_inner).ask(request, Box::new(done));
+        ask(&self.port, Request { cookie: 0, kind, offset, length, fua }, done);
     }
 
     /// Zero a long range, a part after another, on a thread of its own.
@@ -109,8 +108,7 @@ impl OneFile {
                 let length = part_of(allocate).min(end - at) as u32;
                 let request = Request { cookie: 0, kind, offset: at, length, fua: false };
                 let (done, ended) = channel();
-                let done = Box::new(move |result: Result<Vec<u8>, Errno>| drop(done.send(result)));
-                port.lock().unwrap_or_else(PoisonError::into_inner).ask(request, done);
+                ask(&port, request, move |result| drop(done.send(result)));
                 if let Err(error) = ended.recv().unwrap_or(Err(Errno::ShuttingDown)) {
                     return reply.error(errno(error));
                 }
@@ -120,6 +118,12 @@ impl OneFile {
     }
 }
 
+/// Give the server a request.
+fn ask(port: &Mutex<Port>, request: Request, done: impl FnOnce(Result<Vec<u8>, Errno>) + Send + 'static) {
+    port.lock().unwrap_or_else(PoisonError::into_inner).ask(request, Box::new(done));
+}
+
+/// The length of the parts in which a long range is zeroed.
 fn part_of(allocate: bool) -> u64 {
     if allocate { ZEROS } else { HOLE }
 }

@@ -255,7 +255,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let good = |&unit: &u32| !lines.is_bad(line, self.shape.position_of(unit));
         let last = (0..self.shape.line_units).rev().filter(good).nth(units as usize - 1);
         self.state.collector.metadata_next = last.expect("a line has room for its metadata");
-        self.state.interface.send_read(&self.shape, &mut self.state.timers, self.state.now, Work::Metadata);
+        self.state.send_read(&self.shape, Work::Metadata);
     }
 
     /// A read of a unit of metadata reaches the device.
@@ -302,12 +302,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     pub(super) fn metadata_read(&mut self) {
         self.state.collector.metadata_left -= 1;
         if self.state.collector.metadata_left > 0 {
-            self.state.interface.send_read(
-                &self.shape,
-                &mut self.state.timers,
-                self.state.now,
-                Work::Metadata,
-            );
+            self.state.send_read(&self.shape, Work::Metadata);
         } else if self.state.collector.metadata_unread && self.shape.strides.is_some() {
             // Linux gives such a line up. With strides nothing else keeps its data from being moved.
             self.state.collector.searched_at = self.state.now + u64::from(self.shape.sectors) * SEARCH_NS;
@@ -412,12 +407,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 continue;
             }
             self.state.collector.reading += 1;
-            self.state.interface.send_read(
-                &self.shape,
-                &mut self.state.timers,
-                self.state.now,
-                Work::Moved(request),
-            );
+            self.state.send_read(&self.shape, Work::Moved(request));
         }
         // The places of those begun are filled again.
         let c = &self.state.collector;

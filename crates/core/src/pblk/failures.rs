@@ -242,25 +242,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             let r = &mut s.interface.requests[id];
             waits.charge(&r.waits, &mut r.host.ledger);
             r.host.status = Status::ReadOnly;
-            self.state.interface.complete(
-                &self.shape,
-                &mut self.flash,
-                &mut self.state.timers,
-                self.state.now,
-                id,
-            );
+            self.state.complete(&self.shape, &mut self.flash, id);
         }
         while let Some((_, id)) = self.state.interface.flushes.pop_front() {
             let r = &mut self.state.interface.requests[id];
             r.host.status = Status::ReadOnly;
             r.host.ledger.charge(Cause::BUFFER_FLUSH, self.state.now - r.since);
-            self.state.interface.complete(
-                &self.shape,
-                &mut self.flash,
-                &mut self.state.timers,
-                self.state.now,
-                id,
-            );
+            self.state.complete(&self.shape, &mut self.flash, id);
         }
         true
     }

@@ -6,7 +6,7 @@
 //! commands in turn ([`super::turns`]). Data of a program cross the link before
 //! they reach it, data of a read behind it.
 
-use super::drive::{Pblk, TIMER_ARRIVED, TIMER_DONE, TIMER_READS, TIMER_UP, TIMER_WRITES};
+use super::drive::{Pblk, State, TIMER_ARRIVED, TIMER_DONE, TIMER_READS, TIMER_UP, TIMER_WRITES};
 use super::rail::failures::Reader;
 use super::ring::RingPlace;
 use super::shape::Shape;
@@ -223,22 +223,6 @@ impl Interface {
         self.data_up.push(timers, at, tagged(work.into()));
     }
 
-    /// End a command that no data of the device belong to.
-    #[inline]
-    pub(super) fn complete<O: Observer>(
-        &mut self,
-        shape: &Shape,
-        flash: &mut Flash<O>,
-        timers: &mut FewTimers,
-        now: u64,
-        id: u32,
-    ) {
-        self.observe(flash, now, id, RequestStep::Held);
-        self.tell_host(shape, timers, now, Work::Request(id));
-        let latency = shape.host.complete_latency.0;
-        self.requests[id].host.ledger.charge(Cause::HOST_LATENCY, latency);
-    }
-
     /// Let the controller of the device do the reads of one vector command, which reaches it now. Each is submitted
     /// when its last sector is through.
     pub(super) fn pass_reads<O: Observer>(
@@ -283,11 +267,22 @@ impl Interface {
         let submitted = flash.submit(op);
         debug_assert_eq!(submitted, Submitted::Taken, "nothing joins, and no LUN is closed");
     }
+}
+
+impl State {
+    /// End a command that no data of the device belong to.
+    pub(super) fn complete<O: Observer>(&mut self, shape: &Shape, flash: &mut Flash<O>, id: u32) {
+        let i = &mut self.interface;
+        i.observe(flash, self.now, id, RequestStep::Held);
+        i.tell_host(shape, &mut self.timers, self.now, Work::Request(id));
+        let latency = shape.host.complete_latency.0;
+        i.requests[id].host.ledger.charge(Cause::HOST_LATENCY, latency);
+    }
 
     /// Send a read to the device that pblk makes by itself. It costs the host as much as a request.
-    pub(super) fn send_read(&mut self, shape: &Shape, timers: &mut FewTimers, now: u64, work: Work) {
-        let at = now + shape.host.submit_latency.0;
-        self.arrived.push(timers, at, tagged(work.into()));
+    pub(super) fn send_read(&mut self, shape: &Shape, work: Work) {
+        let at = self.now + shape.host.submit_latency.0;
+        self.interface.arrived.push(&mut self.timers, at, tagged(work.into()));
     }
 }
 
@@ -394,13 +389,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             && offset.checked_add(u64::from(bytes)).is_some_and(|end| end <= self.shape.host_bytes());
         if op != HostOp::Flush && !inside {
             s.interface.requests[id].host.status = Status::OutOfRange;
-            return self.state.interface.complete(
-                &self.shape,
-                &mut self.flash,
-                &mut self.state.timers,
-                self.state.now,
-                id,
-            );
+            return self.state.complete(&self.shape, &mut self.flash, id);
         }
         match op {
             HostOp::Read => self.read(id),
@@ -480,23 +469,15 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         match untagged(s.interface.data_up.pop(&mut s.timers)) {
             Work::Request(id) => {
                 if self.reads_again(Reader::Host(id)) {
-                    self.state.interface.send_read(
-                        &self.shape,
-                        &mut self.state.timers,
-                        self.state.now,
-                        Work::Again(id),
-                    );
+                    self.state.send_read(&self.shape, Work::Again(id));
                     return false;
                 }
                 self.deliver(id, completed);
                 return true;
             }
-            Work::Moved(id) if self.reads_again(Reader::Collection(id)) => self.state.interface.send_read(
-                &self.shape,
-                &mut self.state.timers,
-                self.state.now,
-                Work::MovedAgain(id),
-            ),
+            Work::Moved(id) if self.reads_again(Reader::Collection(id)) => {
+                self.state.send_read(&self.shape, Work::MovedAgain(id))
+            }
             Work::Moved(id) => self.moved_read(id),
             Work::Metadata => self.metadata_read(),
             work => unreachable!("{work:?} has no data"),

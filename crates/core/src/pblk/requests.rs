@@ -65,13 +65,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.interface.requests[id].remaining = ops.len() as u32;
         self.state.counters.flash_reads += ops.len() as u64;
         if ops.is_empty() {
-            self.state.interface.complete(
-                &self.shape,
-                &mut self.flash,
-                &mut self.state.timers,
-                self.state.now,
-                id,
-            );
+            self.state.complete(&self.shape, &mut self.flash, id);
         } else {
             self.state.gate.reads_sent(&self.shape, &self.flash, &ops);
             self.state.interface.pass_reads(&self.flash, &mut self.state.timers, self.state.now, &ops);
@@ -184,13 +178,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     pub(super) fn write(&mut self, id: u32) {
         if self.state.failures.is_read_only() {
             self.state.interface.requests[id].host.status = Status::ReadOnly;
-            return self.state.interface.complete(
-                &self.shape,
-                &mut self.flash,
-                &mut self.state.timers,
-                self.state.now,
-                id,
-            );
+            return self.state.complete(&self.shape, &mut self.flash, id);
         }
         let sectors = self.state.interface.sectors_of(id);
         let s = &mut self.state;
@@ -274,13 +262,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 self.state.interface.observe(&mut self.flash, self.state.now, id, RequestStep::Forced);
                 self.hold_until_synced(id);
             } else {
-                self.state.interface.complete(
-                    &self.shape,
-                    &mut self.flash,
-                    &mut self.state.timers,
-                    self.state.now,
-                    id,
-                );
+                self.state.complete(&self.shape, &mut self.flash, id);
             }
         }
         any
@@ -385,13 +367,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             self.lost_no_more(Lpn(lpn), id);
             self.state.counters.trimmed += 1;
         }
-        self.state.interface.complete(
-            &self.shape,
-            &mut self.flash,
-            &mut self.state.timers,
-            self.state.now,
-            id,
-        );
+        self.state.complete(&self.shape, &mut self.flash, id);
         self.admit();
     }
 
@@ -409,22 +385,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let s = &mut self.state;
         // Writes that wait before the ring have not been acknowledged.
         match s.ring.flush() {
-            None => self.state.interface.complete(
-                &self.shape,
-                &mut self.flash,
-                &mut self.state.timers,
-                self.state.now,
-                id,
-            ),
+            None => self.state.complete(&self.shape, &mut self.flash, id),
             Some(_) if s.failures.read_only.is_some() => {
                 s.interface.requests[id].host.status = Status::ReadOnly;
-                self.state.interface.complete(
-                    &self.shape,
-                    &mut self.flash,
-                    &mut self.state.timers,
-                    self.state.now,
-                    id,
-                );
+                self.state.complete(&self.shape, &mut self.flash, id);
             }
             Some(last) => {
                 s.interface.requests[id].since = s.now;
@@ -444,13 +408,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             s.interface.flushes.pop_front();
             let r = &mut s.interface.requests[id];
             r.host.ledger.charge(Cause::BUFFER_FLUSH, s.now - r.since);
-            self.state.interface.complete(
-                &self.shape,
-                &mut self.flash,
-                &mut self.state.timers,
-                self.state.now,
-                id,
-            );
+            self.state.complete(&self.shape, &mut self.flash, id);
         }
     }
 }

@@ -519,13 +519,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     fn submit_unit(&mut self, heat: Heat, id: u32) -> bool {
         let unit = self.state.writer.units[id];
         let position = self.shape.position_of(unit.unit);
-        if !self.state.gate.take_lun(
-            &self.shape,
-            &mut self.state.writer,
-            self.state.now,
-            Chunk { heat, position },
-            unit.class(),
-        ) {
+        if !self.state.take_lun(&self.shape, Chunk { heat, position }, unit.class()) {
             return false;
         }
         let occupant = match unit.content {

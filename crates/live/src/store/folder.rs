@@ -357,10 +357,9 @@ fn sum_of_commands(path: &Path, count: u64) -> Result<u64, StoreError> {
         let mut record = [0; RECORD];
         file.read_exact(&mut record).map_err(at(path))?;
         sum.update(&record);
-        let bytes = u32::from_le_bytes([record[24], record[25], record[26], record[27]]);
-        if record[28] == INTERVENTION && bytes <= TEXT_MAX {
-            let mut text = vec![0; (bytes as usize).next_multiple_of(RECORD)];
-            file.read_exact(&mut text).map_err(at(path))?;
+        if record[28] == INTERVENTION
+            && let Some((text, _)) = padded_text(&record, &mut file).map_err(at(path))?
+        {
             sum.update(&text);
         }
     }
@@ -369,14 +368,20 @@ fn sum_of_commands(path: &Path, count: u64) -> Result<u64, StoreError> {
 
 /// The text of an intervention; `None` if it is damaged.
 fn text_of(record: &[u8; RECORD], file: &mut impl Read) -> io::Result<Option<String>> {
+    let Some((mut text, bytes)) = padded_text(record, file)? else { return Ok(None) };
+    text.truncate(bytes);
+    Ok(String::from_utf8(text).ok())
+}
+
+/// The text of an intervention as it is in the file, filled up to whole records, and its length; `None` if it is damaged.
+fn padded_text(record: &[u8; RECORD], file: &mut impl Read) -> io::Result<Option<(Vec<u8>, usize)>> {
     let bytes = u32::from_le_bytes([record[24], record[25], record[26], record[27]]);
     if bytes > TEXT_MAX {
         return Ok(None);
     }
     let mut text = vec![0; (bytes as usize).next_multiple_of(RECORD)];
     file.read_exact(&mut text)?;
-    text.truncate(bytes as usize);
-    Ok(String::from_utf8(text).ok())
+    Ok(Some((text, bytes as usize)))
 }
 
 /// Do again what was done to a drive.

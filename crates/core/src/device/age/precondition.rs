@@ -320,8 +320,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         // If the start level cannot be reached, collecting would never end. The lane then continues with the
         // collections so far, and the drive does not count as steady.
         for _ in 0..COLLECTIONS_MAX {
-            let view =
-                self.state.gc.space(&self.shape, &self.flash, &self.state.extents, self.state.now, lane);
+            let view = self.state.space(&self.shape, &self.flash, lane);
             if !self.state.policies.gc_schedule.start(&view) {
                 return;
             }

@@ -91,7 +91,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let (upe, upr, usable) =
             (layout.units_per_extent, layout.units_per_row, layout.usable[lane as usize]);
         let schedule = &self.state.policies.gc_schedule;
-        let view = self.state.gc.space(&self.shape, &self.flash, &self.state.extents, self.state.now, lane);
+        let view = self.state.space(&self.shape, &self.flash, lane);
         let free = (0..=usable).find(|&free| !schedule.start(&SpaceView { free, ..view }))?;
         let count = usable.checked_sub(free.max(self.shape.reserve + 1) + 2).filter(|&n| n >= EXTENTS_MIN)?;
         // The lanes of a pool are written in turn, so that they open extents together.

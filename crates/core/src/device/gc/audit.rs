@@ -89,13 +89,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                         c.cursor,
                         self.shape.layout.units_per_extent
                     );
-                    let view = self.state.gc.space(
-                        &self.shape,
-                        &self.flash,
-                        &self.state.extents,
-                        self.state.now,
-                        lane as u32,
-                    );
+                    let view = self.state.space(&self.shape, &self.flash, lane as u32);
                     law!(
                         busy || self.state.gc.scope_is_taken(&self.shape, lane as u32)
                             || !s.policies.gc_schedule.proceed(&view),

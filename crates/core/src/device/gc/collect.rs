@@ -379,15 +379,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         c.tokens -= TOKEN;
         let all_begun = c.cursor == self.shape.layout.units_per_extent;
         if !all_begun {
-            let view =
-                self.state.gc.space(&self.shape, &self.flash, &self.state.extents, self.state.now, lane);
-            self.state.gc.update_program_gate(
-                &self.shape,
-                &mut self.flash,
-                &self.state.policies.gc_schedule,
-                lane,
-                &view,
-            );
+            self.state.update_program_gate(&self.shape, &mut self.flash, lane);
         }
     }
 
@@ -454,15 +446,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if c.cursor == end || c.reads + c.programs >= self.shape.gc_in_flight {
                 break;
             }
-            let view =
-                self.state.gc.space(&self.shape, &self.flash, &self.state.extents, self.state.now, lane);
-            self.state.gc.update_program_gate(
-                &self.shape,
-                &mut self.flash,
-                &self.state.policies.gc_schedule,
-                lane,
-                &view,
-            );
+            let view = self.state.update_program_gate(&self.shape, &mut self.flash, lane);
             if !self.state.policies.gc_schedule.proceed(&view) {
                 return self.yield_scope(lane);
             }

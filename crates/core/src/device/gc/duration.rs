@@ -2,7 +2,7 @@
 
 use super::state::Gc;
 use crate::address::BusyUnit;
-use crate::device::faults::state::FaultState;
+use crate::device::drive::State;
 use crate::device::shape::Shape;
 use crate::flash::Flash;
 use crate::flash::OpId;
@@ -114,22 +114,22 @@ impl Gc {
             .max_by_key(|b| b.left)
             .unwrap_or_default()
     }
+}
 
+impl State {
     /// How long a host read is blocked: without end if the plane is dead.
+    #[inline]
     pub(in crate::device) fn left_for<O: Observer>(
         &self,
         shape: &Shape,
         flash: &Flash<O>,
-        extents: &Extents,
-        faults: &FaultState,
-        now: u64,
         op: OpId,
     ) -> Blocked {
         let cmd = &flash.op(op).cmd;
-        if faults.is_lost(&shape.layout, cmd.ppa) {
+        if self.faults.is_lost(&shape.layout, cmd.ppa) {
             Blocked::FOR_EVER
         } else {
-            self.unit_left(shape, flash, extents, now, cmd.unit, cmd.planes)
+            self.gc.unit_left(shape, flash, &self.extents, self.now, cmd.unit, cmd.planes)
         }
     }
 }

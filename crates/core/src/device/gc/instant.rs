@@ -16,13 +16,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         let wants_space = self.shape.folds.is_none()
             || self.due_extent(lane).is_some()
-            || self.state.policies.gc_schedule.start(&self.state.gc.space(
-                &self.shape,
-                &self.flash,
-                &self.state.extents,
-                self.state.now,
-                lane,
-            ));
+            || self.state.policies.gc_schedule.start(&self.state.space(&self.shape, &self.flash, lane));
         let for_space = if wants_space { self.pick_victim(lane) } else { None };
         let fold = || self.state.fold_victim(&self.shape, self.flash.host_ops(), Lane(lane)).map(|e| e.0);
         let victim = for_space.or_else(fold);

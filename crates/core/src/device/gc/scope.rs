@@ -2,14 +2,13 @@
 //! run.
 
 use crate::address::BusyUnit;
-use crate::device::drive::{Deferred, Device};
+use crate::device::drive::{Deferred, Device, State};
 use crate::device::gc::collect::Stage;
 use crate::device::gc::state::Gc;
 use crate::device::shape::Shape;
 use crate::flash::Flash;
 use crate::medium::Medium;
 use crate::observer::Observer;
-use crate::policy::gc_schedule::GcSchedulePolicy;
 use crate::policy::gc_schedule::SpaceView;
 use crate::policy::gc_scope::Scope;
 use std::ops::Range;
@@ -165,21 +164,24 @@ impl Gc {
             }
         }
     }
+}
 
-    /// Close or open the scope of a collection to host programs, as the schedule decides.
+impl State {
+    /// Close or open the scope of a lane's collection to host programs, as the schedule decides now. Returns the view of
+    /// the lane.
     #[inline]
     pub(in crate::device) fn update_program_gate<O: Observer>(
         &mut self,
         shape: &Shape,
         flash: &mut Flash<O>,
-        schedule: &GcSchedulePolicy,
         lane: u32,
-        view: &SpaceView,
-    ) {
+    ) -> SpaceView {
+        let view = self.space(shape, flash, lane);
         if shape.fixed.may_close_programs {
-            let bars = schedule.closes_programs(view);
-            self.set_closes_programs(shape, flash, lane, bars);
+            let bars = self.policies.gc_schedule.closes_programs(&view);
+            self.gc.set_closes_programs(shape, flash, lane, bars);
         }
+        view
     }
 }
 

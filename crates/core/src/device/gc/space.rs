@@ -1,11 +1,9 @@
 //! The view of a lane's space for the policy family `gc_schedule`.
 
 use crate::address::BusyUnit;
-use crate::device::drive::Device;
-use crate::device::gc::state::Gc;
+use crate::device::drive::{Device, State};
 use crate::device::shape::Shape;
 use crate::flash::Flash;
-use crate::ftl::extents::Extents;
 use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::policy::gc_schedule::SpaceView;
@@ -36,14 +34,12 @@ impl Shape {
     }
 }
 
-impl Gc {
-    /// The view of a lane.
+impl State {
+    /// The view of a lane now.
     pub(in crate::device) fn space<O: Observer>(
         &self,
         shape: &Shape,
         flash: &Flash<O>,
-        extents: &Extents,
-        now: u64,
         lane: u32,
     ) -> SpaceView {
         let scope = BusyUnit::each(shape.heeded_units(lane));
@@ -73,26 +69,26 @@ impl Gc {
             channel_active = shape.host_needs_channels(flash, lane);
         }
         if let Some(stripes) = &shape.stripes {
-            let own = self.collections[lane as usize].is_active();
+            let own = self.gc.collections[lane as usize].is_active();
             let group = stripes.group_of_lane(lane);
-            group_collecting = self.groups.collecting(group) - u32::from(own);
+            group_collecting = self.gc.groups.collecting(group) - u32::from(own);
         }
         let rebuilds_here = shape.fixed.rotates
             && BusyUnit::each(shape.scope_units(lane)).any(|u| flash.host_load(u).rebuilds > 0);
         SpaceView {
-            free: extents.free(&shape.layout, lane).saturating_sub(shape.kept_for_failures),
+            free: self.extents.free(&shape.layout, lane).saturating_sub(shape.kept_for_failures),
             extents: shape.whole_extents[lane as usize],
             host_active,
             host_reads,
             host_programs,
             host_writes,
-            tokens: self.collections[lane as usize].tokens,
+            tokens: self.gc.collections[lane as usize].tokens,
             channel_active,
             group_collecting,
             rebuilds_here,
-            urgent_lanes: self.urgent_lanes,
+            urgent_lanes: self.gc.urgent_lanes,
             lanes: shape.layout.lanes,
-            keeps_up: self.pace.keeps_up(now),
+            keeps_up: self.gc.pace.keeps_up(self.now),
         }
     }
 }
@@ -100,7 +96,7 @@ impl Gc {
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Note whether a lane is short of space, after a possible change of its free extents. Returns its view.
     pub(in crate::device) fn note_space(&mut self, lane: u32) -> SpaceView {
-        let view = self.state.gc.space(&self.shape, &self.flash, &self.state.extents, self.state.now, lane);
+        let view = self.state.space(&self.shape, &self.flash, lane);
         let live = !self.state.faults.is_dead(lane);
         let s = &mut self.state;
         let urgent = live && s.policies.gc_schedule.urgent(&view);

@@ -4,7 +4,9 @@
 use crate::address::Lpn;
 use crate::containers::few_timers::FewTimers;
 use crate::containers::slab::Slab;
-use crate::device::drive::{Device, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY};
+use crate::device::drive::{
+    Device, State, TIMER_READ_DONE, TIMER_READ_READY, TIMER_WRITE_DONE, TIMER_WRITE_READY,
+};
 use crate::device::shape::Shape;
 use crate::flash::Flash;
 use crate::flash::OpId;
@@ -224,6 +226,19 @@ impl Host {
     }
 }
 
+impl State {
+    /// End a command without data to return now.
+    #[inline]
+    pub(in crate::device) fn complete_message<O: Observer>(
+        &mut self,
+        shape: &Shape,
+        flash: &mut Flash<O>,
+        id: u32,
+    ) {
+        self.host.complete_message(shape, flash, &mut self.timers, self.now, id);
+    }
+}
+
 impl Shape {
     pub(in crate::device) fn in_range(&self, offset: u64, bytes: u32) -> bool {
         bytes > 0 && offset.checked_add(u64::from(bytes)).is_some_and(|end| end <= self.host_bytes())
@@ -361,25 +376,13 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if op != HostOp::Flush && !self.shape.in_range(offset, bytes) {
             self.state.host.requests[id].host.ledger.clear_rest();
             self.state.host.requests[id].host.status = Status::OutOfRange;
-            return self.state.host.complete_message(
-                &self.shape,
-                &mut self.flash,
-                &mut self.state.timers,
-                self.state.now,
-                id,
-            );
+            return self.state.complete_message(&self.shape, &mut self.flash, id);
         }
         match op {
             HostOp::Read => self.begin_read(id),
             HostOp::Trim if self.state.faults.is_read_only() => {
                 self.state.host.requests[id].host.status = Status::ReadOnly;
-                self.state.host.complete_message(
-                    &self.shape,
-                    &mut self.flash,
-                    &mut self.state.timers,
-                    self.state.now,
-                    id,
-                );
+                self.state.complete_message(&self.shape, &mut self.flash, id);
             }
             HostOp::Trim => self.trim(id),
             HostOp::Flush => self.begin_flush(id),
@@ -397,13 +400,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             (false, _) => Status::OutOfRange,
         };
         self.state.host.requests[id].host.status = refused;
-        self.state.host.complete_message(
-            &self.shape,
-            &mut self.flash,
-            &mut self.state.timers,
-            self.state.now,
-            id,
-        );
+        self.state.complete_message(&self.shape, &mut self.flash, id);
     }
 
     #[inline]

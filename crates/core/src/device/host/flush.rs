@@ -19,7 +19,7 @@ impl State {
             self.write.buffer.forget_before(epoch + 1);
             let waited = self.now - self.host.requests[id].room_since;
             self.host.requests[id].host.ledger.charge(Cause::BUFFER_FLUSH, waited);
-            self.host.complete_message(shape, flash, &mut self.timers, self.now, id);
+            self.complete_message(shape, flash, id);
         }
     }
 }
@@ -34,23 +34,11 @@ impl<O: Observer, M: Medium> Device<O, M> {
             || s.policies.buffer.survives_power_cut()
             || s.write.buffer.held() == 0
         {
-            return self.state.host.complete_message(
-                &self.shape,
-                &mut self.flash,
-                &mut self.state.timers,
-                self.state.now,
-                id,
-            );
+            return self.state.complete_message(&self.shape, &mut self.flash, id);
         }
         if s.faults.read_only.is_some() {
             s.host.requests[id].host.status = Status::ReadOnly;
-            return self.state.host.complete_message(
-                &self.shape,
-                &mut self.flash,
-                &mut self.state.timers,
-                self.state.now,
-                id,
-            );
+            return self.state.complete_message(&self.shape, &mut self.flash, id);
         }
         s.host.requests[id].epoch = s.write.buffer.fence();
         s.host.requests[id].room_since = s.now;

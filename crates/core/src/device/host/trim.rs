@@ -18,13 +18,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             self.state.counters.trimmed += end - first - kept;
             self.state.counters.trims_kept += kept;
         }
-        self.state.host.complete_message(
-            &self.shape,
-            &mut self.flash,
-            &mut self.state.timers,
-            self.state.now,
-            id,
-        );
+        self.state.complete_message(&self.shape, &mut self.flash, id);
         self.admit_waiting(None);
         self.admit_queued(None);
         self.state.flushes_done(&self.shape, &mut self.flash);

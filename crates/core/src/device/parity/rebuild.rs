@@ -106,19 +106,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let mut i = 0;
         while i < own {
             let op = ops[i];
-            let blocked = self
-                .state
-                .gc
-                .left_for(
-                    &self.shape,
-                    &self.flash,
-                    &self.state.extents,
-                    &self.state.faults,
-                    self.state.now,
-                    op,
-                )
-                .left
-                > 0;
+            let blocked = self.state.left_for(&self.shape, &self.flash, op).left > 0;
             let alone = self.flash.op(op).cmd.rebuild == NONE;
             let instead = blocked && alone && self.is_longest(op, &ops[..own]);
             if instead && self.rebuild_instead(id, op, own, ops).is_some() {
@@ -142,19 +130,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn is_longest(&self, op: OpId, own: &[OpId]) -> bool {
         let Some(stripes) = &self.shape.stripes else { return false };
         let stripe = |op: OpId| stripes.stripe_of(self.map.owner(self.flash.op(op).cmd.ppa));
-        let left = |op: OpId| {
-            self.state
-                .gc
-                .left_for(
-                    &self.shape,
-                    &self.flash,
-                    &self.state.extents,
-                    &self.state.faults,
-                    self.state.now,
-                    op,
-                )
-                .left
-        };
+        let left = |op: OpId| self.state.left_for(&self.shape, &self.flash, op).left;
         let (its, longest) = (stripe(op), left(op));
         own.iter().all(|&o| o == op || stripe(o) != its || left(o) <= longest)
     }
@@ -176,14 +152,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let stripe = stripes.stripe_of(target);
         let job = self.copies().job_of(stripe);
         let rewritten = self.copies().computing(job, target, row)?;
-        let blocked = self.state.gc.left_for(
-            &self.shape,
-            &self.flash,
-            &self.state.extents,
-            &self.state.faults,
-            self.state.now,
-            op,
-        );
+        let blocked = self.state.left_for(&self.shape, &self.flash, op);
         let mut view = BlockedView {
             left: Span(blocked.left),
             left_as_begun: Span(blocked.as_begun),

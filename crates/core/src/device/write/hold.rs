@@ -84,13 +84,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             }
             s.host.forced.push_back(id);
         } else if self.shape.fixed.acknowledge_held {
-            self.state.host.complete_message(
-                &self.shape,
-                &mut self.flash,
-                &mut self.state.timers,
-                self.state.now,
-                id,
-            );
+            self.state.complete_message(&self.shape, &mut self.flash, id);
         } else {
             // Hold all units first, so that neighbours share write units.
             self.flush_as_policy_says(DirtyList::of_pool(0));

@@ -252,17 +252,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     fn admit_from_queues(&mut self, by: Option<(OpId, u32)>) {
         while let Some(queue) = self.state.write.queue_with_room(&self.shape, &self.state.host) {
             let id = self.state.write.queues.waiting[queue as usize].head();
-            match by {
-                Some((op, write_unit)) => self.state.host.charge_room(
-                    &mut self.flash,
-                    &self.state.write,
-                    self.state.now,
-                    id,
-                    op,
-                    write_unit,
-                ),
-                None => self.state.host.charge_flush_ahead(&mut self.flash, self.state.now, id),
-            }
+            self.state.charge_wait_for_room(&mut self.flash, id, by);
             match self.hold_units(id) {
                 Ok(()) => self.state.write.leave_queue(&mut self.flash, &self.state.host, queue, id),
                 Err(Some(same)) if same == queue => {}

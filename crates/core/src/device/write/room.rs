@@ -1,7 +1,7 @@
 //! Writes that wait for room in the buffer, and the causes to which their waits are charged.
 
 use crate::containers::NONE;
-use crate::device::drive::Device;
+use crate::device::drive::{Device, State};
 use crate::device::host::commands::Host;
 use crate::device::write::state::Writes;
 use crate::flash::Flash;
@@ -55,23 +55,32 @@ impl Host {
     }
 }
 
+impl State {
+    /// Charge a request for its wait for room up to now. `by` is the program that made room, and its write unit; `None` if
+    /// no program did.
+    #[inline]
+    pub(in crate::device) fn charge_wait_for_room<O: Observer>(
+        &mut self,
+        flash: &mut Flash<O>,
+        id: u32,
+        by: Option<(OpId, u32)>,
+    ) {
+        match by {
+            Some((op, write_unit)) => {
+                self.host.charge_room(flash, &self.write, self.now, id, op, write_unit);
+            }
+            None => self.host.charge_flush_ahead(flash, self.now, id),
+        }
+    }
+}
+
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Admit waiting writes in order, after room may have appeared. `by` is the program that made
     /// room, and its write unit; `None` if a TRIM dropped slots.
     #[inline]
     pub(in crate::device) fn admit_waiting(&mut self, by: Option<(OpId, u32)>) {
         while let Some(&id) = self.state.host.room.front() {
-            match by {
-                Some((op, write_unit)) => self.state.host.charge_room(
-                    &mut self.flash,
-                    &self.state.write,
-                    self.state.now,
-                    id,
-                    op,
-                    write_unit,
-                ),
-                None => self.state.host.charge_flush_ahead(&mut self.flash, self.state.now, id),
-            }
+            self.state.charge_wait_for_room(&mut self.flash, id, by);
             match self.hold_units(id) {
                 Ok(()) => {}
                 Err(None) if by.is_some() => return self.make_room(),

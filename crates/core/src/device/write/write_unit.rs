@@ -596,13 +596,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         super::room::charge_stall(&mut r.host.ledger, &g.stalled, o.entered - g.ready, o.entered - g.ready);
         r.host.ledger.merge(&o.ledger);
         self.state.host.observe(&mut self.flash, self.state.now, id, RequestStep::Programmed(op.number()));
-        self.state.host.complete_message(
-            &self.shape,
-            &mut self.flash,
-            &mut self.state.timers,
-            self.state.now,
-            id,
-        );
+        self.state.complete_message(&self.shape, &mut self.flash, id);
     }
 
     /// Resume write units that waited for free extents of a lane.

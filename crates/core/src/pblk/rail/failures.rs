@@ -216,13 +216,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.interface.observe(&mut self.flash, self.state.now, id, RequestStep::ReadsAgain);
         if ops.is_empty() {
             self.state.interface.requests[id].host.status = Status::MediaError;
-            return self.state.interface.complete(
-                &self.shape,
-                &mut self.flash,
-                &mut self.state.timers,
-                self.state.now,
-                id,
-            );
+            return self.state.complete(&self.shape, &mut self.flash, id);
         }
         self.state.gate.reads_sent(&self.shape, &self.flash, &ops);
         self.state.interface.pass_reads(&self.flash, &mut self.state.timers, self.state.now, &ops);

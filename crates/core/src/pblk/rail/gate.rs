@@ -5,6 +5,7 @@
 
 use super::strides::Strides;
 use crate::observer::RingWait;
+use crate::pblk::drive::State;
 use crate::pblk::lines::LunRange;
 use crate::pblk::ring::Heat;
 use crate::pblk::shape::Shape;
@@ -228,31 +229,6 @@ impl Gate {
         }
     }
 
-    /// Take the semaphore of a LUN, and a place in its stride, for a program or an erase in a lane of the writer. Returns
-    /// false if it must wait.
-    #[inline]
-    pub(in super::super) fn take_lun(
-        &mut self,
-        shape: &Shape,
-        writer: &mut Writer,
-        now: u64,
-        chunk: Chunk,
-        class: Class,
-    ) -> bool {
-        if writer.is_taken(chunk.position) || shape.gate.is_some() && self.is_taken_by_other(chunk) {
-            writer.waits(chunk.heat, RingWait::Lun);
-            return false;
-        }
-        if let Some(rules) = &shape.gate
-            && !self.lets_pass(rules, chunk, class, now)
-        {
-            writer.waits(chunk.heat, RingWait::Gate);
-            return false;
-        }
-        writer.set_taken(chunk.position, true);
-        true
-    }
-
     /// Give them back.
     #[inline]
     pub(in super::super) fn give_lun(&mut self, shape: &Shape, writer: &mut Writer, position: u32) {
@@ -267,5 +243,26 @@ impl Gate {
         if let (Some(_), Some(strides)) = (&shape.gate, shape.strides_on(Heat::Hot, luns)) {
             self.follow(strides, |position| writer.is_taken(position));
         }
+    }
+}
+
+impl State {
+    /// Take the semaphore of a LUN, and a place in its stride, for a program or an erase in a lane of the self.writer. Returns
+    /// false if it must wait.
+    #[inline]
+    pub(in super::super) fn take_lun(&mut self, shape: &Shape, chunk: Chunk, class: Class) -> bool {
+        if self.writer.is_taken(chunk.position) || shape.gate.is_some() && self.gate.is_taken_by_other(chunk)
+        {
+            self.writer.waits(chunk.heat, RingWait::Lun);
+            return false;
+        }
+        if let Some(rules) = &shape.gate
+            && !self.gate.lets_pass(rules, chunk, class, self.now)
+        {
+            self.writer.waits(chunk.heat, RingWait::Gate);
+            return false;
+        }
+        self.writer.set_taken(chunk.position, true);
+        true
     }
 }

@@ -77,15 +77,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Submit an erase of the next line of a kind behind the program of its LUN.
     pub(super) fn submit_erase_after(&mut self, heat: Heat, erase: u32, data: u32) -> bool {
         let chunk = Chunk { heat, position: erase };
-        if self.shape.erase_semaphore
-            && !self.state.gate.take_lun(
-                &self.shape,
-                &mut self.state.writer,
-                self.state.now,
-                chunk,
-                Class::Erase,
-            )
-        {
+        if self.shape.erase_semaphore && !self.state.take_lun(&self.shape, chunk, Class::Erase) {
             return false;
         }
         self.submit_erase(chunk);
@@ -140,15 +132,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         if next.to_submit > 0 {
             let left = next.erased.iter().position(|&erased| !erased).expect("one is left");
             let chunk = Chunk { heat, position: left as u32 };
-            if !self.shape.erase_semaphore
-                || self.state.gate.take_lun(
-                    &self.shape,
-                    &mut self.state.writer,
-                    self.state.now,
-                    chunk,
-                    Class::Erase,
-                )
-            {
+            if !self.shape.erase_semaphore || self.state.take_lun(&self.shape, chunk, Class::Erase) {
                 self.state.writer.lane_mut(heat).erasing = Some(chunk.position);
                 self.submit_erase(chunk);
             }
