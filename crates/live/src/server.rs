@@ -308,10 +308,11 @@ impl Server {
     /// Whether a further client has a place. Of clients that have not chosen an export in time, the place is taken back.
     fn has_room_for_client(&mut self) -> bool {
         let is_full = |c: &[Option<Connection>]| c.iter().flatten().count() >= MOST_CONNECTIONS;
-        if is_full(&self.connections) {
-            let is_silent = |c: &Connection| c.session.is_in_handshake() && c.since.elapsed() > HANDSHAKE;
-            self.connections.iter_mut().for_each(|place| drop(place.take_if(|c| is_silent(c))));
+        if !is_full(&self.connections) {
+            return true;
         }
+        let is_silent = |c: &Connection| c.session.is_in_handshake() && c.since.elapsed() > HANDSHAKE;
+        self.connections.iter_mut().for_each(|place| drop(place.take_if(|c| is_silent(c))));
         !is_full(&self.connections)
     }
 

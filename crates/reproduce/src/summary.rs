@@ -253,14 +253,13 @@ impl Part<'_> {
         let met = self.expected.iter().filter(|r| r.verdict == "in band").count();
         let expectations = Judged { held: met, missed: self.expected.len() - met };
         let cells = self.tally.map(|t| {
-            let not = if t.not_comparable == 0 { "–".to_string() } else { t.not_comparable.to_string() };
             [
                 share(t.values),
                 share(t.orders),
                 share(t.calibrated),
                 share(t.structural),
                 share(expectations),
-                not,
+                count(t.not_comparable),
             ]
         });
         // Without published values there is nothing to count.
