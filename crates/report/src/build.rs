@@ -58,6 +58,7 @@ impl Scheme {
             channel: counters.channel,
             utilisation: counters.utilisation,
             energy_mj: counters.energy_mj,
+            counters: counters.counters,
             endurance: None,
             targets: Vec::new(),
             highest_rate: None,

@@ -17,6 +17,8 @@ pub struct DeviceCounters {
     pub programs: Ordered<u64>,
     /// Mapping units of the host that were handled in a special way, by how; those that occurred.
     pub units: Ordered<u64>,
+    /// The counters of the drive that counted something, by name.
+    pub counters: Ordered<u64>,
     /// Garbage collection.
     pub gc: Option<Gc>,
     /// Suspensions.

@@ -194,6 +194,9 @@ pub struct Scheme {
     /// Energy of the flash in millijoules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy_mj: Option<f64>,
+    /// All counters of the drive that are not 0, by name.
+    #[serde(default, skip_serializing_if = "Ordered::is_empty")]
+    pub counters: Ordered<u64>,
     /// How long the drive lasts under its writes; absent if it has no limit of cycles, or if nothing was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endurance: Option<Endurance>,

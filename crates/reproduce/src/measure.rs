@@ -4,11 +4,12 @@ mod figures;
 
 pub use figures::{OfChannel, OfFaults, OfGc, OfPages, OfPulses, OfUse};
 
-use crate::alone::{OfAlone, OfBlocks};
+use crate::alone::{ALONE, OfAlone, OfBlocks};
 use crate::answers::{QUESTIONS, Question};
 use crate::search::Rating;
 use crate::unit::Kind;
 use figures::{CHANNEL, FAULTS, GC, PAGES, PULSES, USE};
+use tailcut_core::figures::Counters;
 use tailcut_report::summary::{OpSummary, Scheme};
 use tailcut_stats::percentile;
 use tailcut_units::{HostOp, Occupant};
@@ -63,6 +64,8 @@ pub enum Measure {
     ParityShare,
     /// Mapping units programmed, of one class.
     Programs(String),
+    /// A counter of the drive.
+    Counter(&'static str),
     /// Mean number of planes of an operation of one occupant.
     Planes(String),
     /// The multiplier up to which the performance test is passed.
@@ -98,15 +101,48 @@ pub enum Of {
 
 const GIB: f64 = 1_073_741_824.0;
 
+/// Figures of a whole run and of a search, by name.
+const WHOLE: [(&str, Measure); 15] = [
+    ("iops", Measure::Iops),
+    ("waf", Measure::Waf),
+    ("erases", Measure::Erases),
+    ("erases_per_gib", Measure::ErasesPerGib),
+    ("parity_share", Measure::ParityShare),
+    ("suspends_per_erase", Measure::SuspendsPerErase),
+    ("suspends.erase", Measure::EraseSuspends),
+    ("suspends.program", Measure::ProgramSuspends),
+    ("write_stall", Measure::WriteStall),
+    ("starved", Measure::Starved),
+    ("rating.performance", Measure::PerformanceRating),
+    ("rating.stress", Measure::StressRating),
+    ("rating.sustained", Measure::SustainedRating),
+    ("rating.official_performance", Measure::OfficialPerformanceRating),
+    ("rating.official_stress", Measure::OfficialStressRating),
+];
+
 /// The names of measures for error messages.
-const NAMES: &str = "iops, waf, erases, erases_per_gib, parity_share, suspends_per_erase, suspends.erase, suspends.program, write_stall, starved, \
-     gc.collections, gc.valid, gc.mean, gc.longest, gc.blocked, gc.queued_behind, gc.kept_out, gc.all_blocked, gc.rebuilt, gc.rebuild_reads, \
-     gc.parity_reads, gc.rotation_broken, gc.most_in_group, faults.lost_units, faults.stripes_rewritten, faults.units_rebuilt, \
-     erase.pulse_time, erase.pulses, erase.incomplete, erase.full_voltage, erase.wear, channel.useful, channel.uncorrectable, \
-     channel.ecc_wait, channel.wasted, channel.idle, use.dies, use.planes, use.channels, use.link, pages.again, pages.retries, pages.accuracy, pages.needless, \
-     pages.missed, pages.caught, pages.given_up, blocks.pulse_time, blocks.pulses, blocks.share_1 (2, ...), \
-     blocks.incomplete, blocks.distance, blocks.life, blocks.first_percent, avoids.programs, avoids.collection, avoids.wear, avoids.exactly, at_once.users, at_once.collection, programs.user (gc, parity, wear, refresh, fold, pad, metadata), planes_per.user_program (user_read, gc_read, gc_program, erase, ...), rating.performance, rating.stress, rating.sustained, rating.official_performance, rating.official_stress, and [job.NAME.]read (write, trim, flush) followed by .mean, .min, .max, .p99.9, \
-     .iops, .bw or .failed";
+fn names() -> String {
+    fn of<T>(figures: &[(&'static str, T)]) -> impl Iterator<Item = &'static str> {
+        figures.iter().map(|(name, _)| *name)
+    }
+    let figures = of(&WHOLE)
+        .chain(of(&GC))
+        .chain(of(&FAULTS))
+        .chain(of(&PULSES))
+        .chain(of(&CHANNEL))
+        .chain(of(&USE))
+        .chain(of(&PAGES))
+        .chain(of(&QUESTIONS))
+        .chain(of(&ALONE));
+    let classes = Counters::CLASSES.map(|class| format!("programs.{class}"));
+    let occupants = Occupant::ALL.map(|occupant| format!("planes_per.{}", occupant.name()));
+    let figures: Vec<String> = figures.map(String::from).chain(classes).chain(occupants).collect();
+    format!(
+        "{}, blocks.share_1 (2, ...), counters.NAME (docs/summary.schema.json has the names), and \
+         [job.NAME.]read (write, trim, flush) followed by .mean, .min, .max, .p99.9, .iops, .bw or .failed",
+        figures.join(", ")
+    )
+}
 
 /// The figure of this name.
 fn named<T: Copy>(text: &str, figures: &[(&str, T)]) -> Option<T> {
@@ -119,45 +155,35 @@ impl Measure {
     /// # Errors
     /// A sentence that lists the measures.
     pub fn parse(text: &str) -> Result<Measure, String> {
-        let whole = match text {
-            "iops" => Some(Measure::Iops),
-            "waf" => Some(Measure::Waf),
-            "erases" => Some(Measure::Erases),
-            "erases_per_gib" => Some(Measure::ErasesPerGib),
-            "parity_share" => Some(Measure::ParityShare),
-            "suspends_per_erase" => Some(Measure::SuspendsPerErase),
-            "suspends.erase" => Some(Measure::EraseSuspends),
-            "suspends.program" => Some(Measure::ProgramSuspends),
-            "write_stall" => Some(Measure::WriteStall),
-            "starved" => Some(Measure::Starved),
-            "rating.performance" => Some(Measure::PerformanceRating),
-            "rating.stress" => Some(Measure::StressRating),
-            "rating.sustained" => Some(Measure::SustainedRating),
-            "rating.official_performance" => Some(Measure::OfficialPerformanceRating),
-            "rating.official_stress" => Some(Measure::OfficialStressRating),
-            _ => named(text, &FAULTS)
-                .map(Measure::Faults)
-                .or(named(text, &GC).map(Measure::Gc))
-                .or(named(text, &PULSES).map(Measure::Pulses))
-                .or(named(text, &CHANNEL).map(Measure::Channel))
-                .or(named(text, &USE).map(Measure::Use))
-                .or(named(text, &PAGES).map(Measure::Pages))
-                .or(named(text, &QUESTIONS).map(Measure::Answer))
-                .or(OfAlone::parse(text).map(Measure::Alone)),
-        };
+        let whole = WHOLE
+            .into_iter()
+            .find_map(|(name, measure)| (name == text).then_some(measure))
+            .or(named(text, &FAULTS).map(Measure::Faults))
+            .or(named(text, &GC).map(Measure::Gc))
+            .or(named(text, &PULSES).map(Measure::Pulses))
+            .or(named(text, &CHANNEL).map(Measure::Channel))
+            .or(named(text, &USE).map(Measure::Use))
+            .or(named(text, &PAGES).map(Measure::Pages))
+            .or(named(text, &QUESTIONS).map(Measure::Answer))
+            .or(OfAlone::parse(text).map(Measure::Alone));
         if let Some(occupant) = text.strip_prefix("planes_per.")
             && Occupant::ALL.iter().any(|o| o.name() == occupant)
         {
             return Ok(Measure::Planes(occupant.to_string()));
         }
-        let class = text
-            .strip_prefix("programs.")
-            .filter(|c| ["user", "gc", "parity", "wear", "refresh", "fold", "pad", "metadata"].contains(c));
+        let class = text.strip_prefix("programs.").filter(|class| Counters::CLASSES.contains(class));
         let whole = whole.or(class.map(|c| Measure::Programs(c.to_string())));
+        if let Some(name) = text.strip_prefix("counters.") {
+            let names = Counters::NAMES.map(|(name, _)| name);
+            return match names.into_iter().find(|known| *known == name) {
+                Some(known) => Ok(Measure::Counter(known)),
+                None => Err(format!("there is no counter `{name}`; the counters are {}", names.join(", "))),
+            };
+        }
         if let Some(measure) = whole {
             return Ok(measure);
         }
-        let unknown = || format!("there is no measure `{text}`; the measures are {NAMES}");
+        let unknown = || format!("there is no measure `{text}`; the measures are {}", names());
         let (job, rest) = match text.strip_prefix("job.") {
             Some(rest) => {
                 let (name, rest) = rest.split_once('.').ok_or_else(unknown)?;
@@ -196,6 +222,7 @@ impl Measure {
                 Kind::Time
             }
             Measure::Answer(question) if question.is_yes_or_no() => Kind::Answer,
+            Measure::Counter(name) if name.ends_with("_ns") => Kind::Time,
             Measure::Pulses(OfPulses::Time) | Measure::Alone(OfAlone::PulseTime) => Kind::Time,
             _ => Kind::Number,
         }
@@ -304,6 +331,8 @@ impl Measure {
                 // A class that was not programmed is absent.
                 Ok(scheme.programs.get(class).map_or(0.0, |&n| n as f64))
             }
+            // A counter that counted nothing is absent.
+            Measure::Counter(name) => Ok(scheme.counters.get(name).map_or(0.0, |&n| n as f64)),
             Measure::Planes(occupant) => {
                 let operations = scheme.operations.get(occupant);
                 operations.map(|o| o.planes).ok_or_else(|| missing(&format!("operation of {occupant}")))
@@ -355,8 +384,10 @@ mod tests {
         );
         assert_eq!(Measure::parse("flush.p99.9"), Ok(side(None, HostOp::Flush, Of::Percentile(99.9))));
         assert_eq!(Measure::parse("write.bw").unwrap().kind(), Kind::Bandwidth);
+        assert_eq!(Measure::parse("counters.collecting_ns").unwrap().kind(), Kind::Time);
         assert!(Measure::parse("read.p94").unwrap_err().contains("p99.9"));
         assert!(Measure::parse("reads.mean").unwrap_err().contains("rating.stress"));
+        assert!(Measure::parse("counters.shift").unwrap_err().contains("shifts, migrations"));
     }
 
     #[test]
@@ -375,8 +406,10 @@ mod tests {
             ..Gc::default()
         });
         scheme.programs.0.push(("parity".to_string(), 7));
-        let values = ["gc.valid", "gc.all_blocked", "programs.parity", "programs.pad"];
-        assert_eq!(values.map(|name| of(&scheme, name).unwrap()), [75.0, 0.75, 7.0, 0.0]);
+        scheme.counters.0.push(("shifts".to_string(), 5));
+        let values = ["gc.valid", "gc.all_blocked", "programs.parity", "programs.pad", "counters.shifts"];
+        assert_eq!(values.map(|name| of(&scheme, name).unwrap()), [75.0, 0.75, 7.0, 0.0, 5.0]);
+        assert_eq!(of(&scheme, "counters.migrations"), Ok(0.0));
         assert!(Measure::parse("programs.parities").is_err() && Measure::parse("gc.block").is_err());
     }
 

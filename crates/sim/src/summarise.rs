@@ -56,26 +56,17 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
     let c = &o.counters;
     let (mean, max) = o.wear;
     let of_reads = |n: u64| (c.reads > 0).then(|| n as f64 / c.reads as f64);
-    let mut programs = vec![("user", c.programs_user), ("gc", c.programs_gc)];
-    if o.has_parity {
-        programs.push(("parity", c.programs_parity));
-    }
-    if o.moves_stripes || o.levels_erases || c.programs_wear > 0 {
-        programs.push(("wear", c.programs_wear));
-    }
-    if o.refreshes {
-        programs.push(("refresh", c.programs_refresh));
-    }
-    if o.slc_wear.is_some() {
-        programs.push(("fold", c.programs_fold));
-    }
-    programs.push(("pad", c.programs_pad));
-    if c.programs_metadata > 0 {
-        programs.push(("metadata", c.programs_metadata));
-    }
-    if o.faults.is_some() {
-        programs.push(("failed", c.programs_failed));
-    }
+    // A class of which the drive has no mechanism is absent.
+    let has = |class: &str, n: u64| match class {
+        "user" | "gc" | "pad" => true,
+        "parity" => o.has_parity,
+        "wear" => o.moves_stripes || o.levels_erases || n > 0,
+        "refresh" => o.refreshes,
+        "fold" => o.slc_wear.is_some(),
+        "failed" => o.faults.is_some(),
+        _ => n > 0,
+    };
+    let programs = c.programs_by_class().into_iter().filter(|&(class, n)| has(class, n));
     let units = [
         ("never_written", c.unmapped_reads),
         ("from_buffer", c.buffer_hits),
@@ -84,7 +75,8 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
     ];
     let with_parity = |n: u64| o.has_parity.then_some(n);
     DeviceCounters {
-        programs: Ordered(programs.into_iter().map(|(class, n)| (class.to_string(), n)).collect()),
+        programs: programs.map(|(class, n)| (class.to_string(), n)).collect(),
+        counters: counted(c),
         units: units.into_iter().filter(|(_, n)| *n > 0).map(|(name, n)| (name.to_string(), n)).collect(),
         gc: Some(Gc {
             collections: c.collections,
@@ -136,6 +128,11 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
         channel: channel(&o.channel, o.has_errors),
         utilisation: utilisation(o),
     }
+}
+
+/// The counters that counted something, by name.
+pub fn counted(c: &Counters) -> Ordered<u64> {
+    c.all().into_iter().filter(|&(_, n)| n > 0).map(|(name, n)| (name.to_string(), n)).collect()
 }
 
 /// The failures of the flash, and the reads that ended with a media error.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use tailcut_core::device::config::DeviceConfig;
+use tailcut_core::figures::Counters;
 use tailcut_report::Ordered;
 use tailcut_report::summary::{SCHEMA, Scheme, Summary, Workload};
 use tailcut_sim::{Experiment, ExperimentError, PastKind, SchemeSpec, Snapshots, summarise};
@@ -54,6 +55,33 @@ fn names(value: &serde_json::Value, at: &str, all: &mut BTreeSet<String>) {
     }
 }
 
+/// The part of the schema that describes the counters.
+fn counters_of_schema() -> String {
+    let entry = |(name, counts): (&str, &str)| {
+        let counts = serde_json::to_string(counts).unwrap();
+        format!(
+            "            \"{name}\": {{\n              \"type\": \"integer\",\n              \"description\": {counts},\n              \"minimum\": 1\n            }}"
+        )
+    };
+    Counters::NAMES.map(entry).join(",\n") + "\n          },\n"
+}
+
+/// The schema names every counter. `UPDATE=1` rewrites that part of it.
+#[test]
+fn the_schema_has_every_counter() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/summary.schema.json");
+    let text = std::fs::read_to_string(path).unwrap();
+    let (before, rest) = text.split_once("        \"counters\": {\n").unwrap();
+    let (head, rest) = rest.split_once("\"properties\": {\n").unwrap();
+    let (_, after) = rest.split_once("          },\n").unwrap();
+    let counters = counters_of_schema();
+    let whole = format!("{before}        \"counters\": {{\n{head}\"properties\": {{\n{counters}{after}");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(path, &whole).unwrap();
+    }
+    assert!(whole == text, "docs/summary.schema.json has other counters; UPDATE=1 rewrites them");
+}
+
 #[test]
 fn every_summary_of_the_swarm_fits_the_schema() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/summary.schema.json");
@@ -77,6 +105,10 @@ fn every_summary_of_the_swarm_fits_the_schema() {
         if let Some(faults) = &one.faults {
             assert_eq!(faults.media_errors, failed.unwrap_or(0), "seed {seed}");
             assert!(faults.media_error_commands >= faults.media_errors, "seed {seed}");
+        }
+        let counted = |name: &str| one.counters.get(name).copied().unwrap_or(0);
+        for (class, n) in &one.programs.0 {
+            assert_eq!(counted(&format!("programs_{class}")), *n, "seed {seed}");
         }
         names(&value["schemes"][0], "", &mut seen);
         ran += 1;

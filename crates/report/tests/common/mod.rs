@@ -114,6 +114,7 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
     };
     let counters = DeviceCounters {
         units: Ordered(vec![("trimmed".into(), 3)]),
+        counters: Ordered(vec![("programs_user".into(), 1_000), ("trimmed".into(), 3)]),
         programs: Ordered(vec![("user".into(), 1_000), ("gc".into(), 500), ("pad".into(), 10)]),
         gc: Some(Gc {
             collections: 12,

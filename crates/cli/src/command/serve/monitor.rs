@@ -6,10 +6,10 @@ use tailcut_core::device::Usage;
 use tailcut_live::store::folder::Stored;
 use tailcut_live::{Event, Server};
 use tailcut_report::summary::{Gc, SCHEMA, Scheme, Workload};
-use tailcut_report::{DeviceCounters, Ordered, SchemeFacts, Summary};
+use tailcut_report::{DeviceCounters, SchemeFacts, Summary};
 use tailcut_sim::MODEL_VERSION;
 use tailcut_sim::measure::gauges;
-use tailcut_sim::summarise::faults;
+use tailcut_sim::summarise::{counted, faults};
 use tailcut_stats::{Digest, Measured, Recorder, RecorderOptions, Sample};
 use tailcut_units::{HostOp, SimTime, Status};
 use tailcut_workload::log::{LogError, LogWriter};
@@ -174,22 +174,12 @@ impl Monitor {
 /// The counters of the drive that the summary of a server has.
 fn counters(drive: &Stored, measured: &Measured) -> DeviceCounters {
     let c = drive.counters();
-    let programs = [
-        ("user", c.programs_user),
-        ("gc", c.programs_gc),
-        ("parity", c.programs_parity),
-        ("wear", c.programs_wear),
-        ("refresh", c.programs_refresh),
-        ("fold", c.programs_fold),
-        ("pad", c.programs_pad),
-        ("metadata", c.programs_metadata),
-        ("failed", c.programs_failed),
-    ];
     let own = |(class, n): (&str, u64)| (n > 0 || class == "user").then(|| (class.to_string(), n));
     let blocks = u64::from(drive.dimensions().blocks_per_extent);
     let media_errors = measured.errors.of(HostOp::Read, Status::MediaError);
     DeviceCounters {
-        programs: Ordered(programs.into_iter().filter_map(own).collect()),
+        programs: c.programs_by_class().into_iter().filter_map(own).collect(),
+        counters: counted(c),
         gc: Some(Gc { collections: c.collections, ..Gc::default() }),
         erases: Some(c.erases * blocks - c.blocks_spared),
         energy_mj: Some(drive.energy_mj().0),
