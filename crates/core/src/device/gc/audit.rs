@@ -18,7 +18,8 @@ use crate::observer::Observer;
 use crate::policy::gc_scope::Scope;
 
 impl Shape {
-    /// Whether the collection of a lane closes this unit to host operations.
+    /// Whether the collection of a lane closes this busy unit to host operations. The audit computes it independently
+    /// of [`Shape::scope_covers`].
     pub(in crate::device) fn scope_closes(&self, lane: u32, unit: BusyUnit) -> bool {
         let own = self.units_of_lane(lane);
         match self.fixed.gc_scope {
@@ -111,8 +112,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         Ok(())
     }
 
-    /// Check that a last loop that is missing and not issued belongs to a free extent, that programs are held only at
-    /// extents whose last loop is under way, and that the erases under way are counted.
+    /// Check deferred last loops: an extent whose last loop has not been issued is free, programs are held only while a
+    /// last loop is under way, and the erases under way are counted.
     pub(in crate::device) fn audit_last_loops(&self) -> Result<(), String> {
         let s = &self.state.gc.last_loops;
         let mut under_way = vec![0; self.shape.layout.extents() as usize];

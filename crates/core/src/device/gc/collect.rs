@@ -1,4 +1,11 @@
 //! A collection: it moves the valid units out of a victim extent, and erases the extent, which is then free.
+//!
+//! Its steps: `check_collection` asks the schedule whether a lane starts to collect, and picks the victim.
+//! `begin_collection` sets the state. `pump_collection` starts moves (`moves`), and is called again when one ends.
+//! After the last move, `all_moved` erases the victim (`erase`), or first waits for reads of it (`drain`).
+//! `victim_erased` makes the extent available, and checks whether the lane must collect again.
+//!
+//! Wear levelling, refreshing and folds of the SLC region use the same steps with another choice of the victim.
 
 use crate::address::{BusyUnit, Extent, Lane, Lpn, Ppa};
 use crate::containers::NONE;
@@ -21,7 +28,7 @@ pub(in crate::device) enum Stage {
     Idle,
     /// Valid units are being moved.
     Copying,
-    /// All valid units are moved, but reads of the victim have still to be sensed.
+    /// All valid units are moved, but reads under way still need the victim's data.
     Draining,
     Erasing,
 }
@@ -29,13 +36,13 @@ pub(in crate::device) enum Stage {
 /// The reason for a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Aim {
-    /// To free space, or to retire blocks.
+    /// To free space, or to empty an extent in which a block has grown bad.
     Space,
-    /// To level the erases of the lane.
+    /// Static wear levelling within the lane.
     Wear,
     /// To rewrite data whose retention age is high.
     Refresh,
-    /// To fold an extent of the SLC region.
+    /// To move data from an extent of the SLC region to the other extents of the lane.
     Fold,
 }
 
@@ -48,13 +55,14 @@ pub(in crate::device) struct Collection {
     aim: Aim,
     /// Offset in the victim of the next unit to look at.
     pub(super) cursor: u32,
-    /// Reads (or copybacks) under way.
+    /// Reads of segments (or copybacks) under way.
     pub reads: u32,
     /// Programs under way.
     pub programs: u32,
     /// Erases under way. Deferred last loops are not counted.
     pub(super) erases: u32,
-    /// Reads of the victim that have not ended, in stage `Draining`.
+    /// Reads that still need the victim's data, in stage `Draining`. A read needs them until it has been sensed, or
+    /// until its result is known if reads can fail.
     pub(super) readers: u32,
     /// Units read into the controller that wait until they fill a write unit: (logical address, old physical address).
     pub staged: Vec<(Lpn, Ppa)>,
@@ -62,15 +70,15 @@ pub(in crate::device) struct Collection {
     pub due: bool,
     /// When the collection began, ns.
     begun: u64,
-    /// Units that the collection frees.
+    /// Net units that the collection frees: those of the victim that are neither moved nor in holes or dead parts.
     wins: u32,
     /// Valid units of the victim when the collection began.
     valid: u32,
-    /// Tokens of the collection, in 1/[`TOKEN`].
+    /// Tokens of the collection, in 1/[`TOKEN`] (`gc_schedule = "tokens"`).
     pub(super) tokens: i64,
-    /// The net gain of this collection and those before it.
+    /// The net gain of the latest collections of the lane, in free rows.
     pub(in crate::device) gain: Gain,
-    /// When the collection was predicted to end, at its start, ns.
+    /// When the collection will end, ns, as predicted at its start.
     pub ends: u64,
     /// Whether the collection waits: for the end of host activity, for another collection, or for a
     /// victim.
@@ -133,8 +141,8 @@ impl Collection {
         self.stage != Stage::Idle
     }
 
-    /// Add the tokens that `units` copied units earn. Each write unit of `per_row` units earns the units that the
-    /// collection frees, divided by the valid units of the victim. The tokens are limited to `most`. A fold earns none.
+    /// Add the tokens that `units` copied units earn. A write unit of `per_row` units earns as many tokens as the
+    /// collection frees units for each valid unit of the victim. The tokens are limited to `most`. A fold earns none.
     #[cold]
     fn earn_tokens(&mut self, units: u32, per_row: u32, most: u32) {
         if self.folds() {
@@ -185,9 +193,9 @@ impl Gc {
         }
     }
 
-    /// The state of a lane's collection that matters to the schedule of its busy units: whether it is under way without
-    /// waiting, and whether it is still moving data. (If last loops of erases are deferred, the second is false:
-    /// programs of a collection may wait for an erase, so no erase may wait for them.)
+    /// What the busy units of a lane must know of its collection to order their operations: whether it is under way and
+    /// does not wait, and whether it is also still moving data. (The second is always false if last loops of erases are
+    /// deferred. Programs of a collection may then wait for an erase, so no erase may wait for the end of the moves.)
     pub(in crate::device) fn notice_of(&self, shape: &Shape, lane: u32) -> [bool; 2] {
         let c = &self.collections[lane as usize];
         let collects = c.is_active() && !c.waiting && !shape.fixed.collects_instantly;
@@ -324,8 +332,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         victim
     }
 
-    /// An extent of a lane that must be emptied regardless of its stale units: a block has failed, or its blocks have
-    /// too few erases, or its data are too old.
+    /// An extent of a lane that must be emptied, however many valid units it has: a block has grown bad, or its blocks
+    /// have too few erases, or its data are too old.
     pub(super) fn due_extent(&self, lane: u32) -> Option<u32> {
         let failing = if self.shape.fixed.may_fail {
             self.state.faults.failing_in(&self.shape, &self.state.extents, lane)
@@ -369,7 +377,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         s.policies.gc_victim.pick(&view).map(|index| lane * self.shape.layout.stride + index)
     }
 
-    /// Take a token from the collection of a lane, because a host program of the lane has ended.
+    /// Take a token from the collection of a lane, because a host program of the lane has ended. Only a collection that
+    /// moves data has tokens, and a fold has none.
     #[cold]
     pub(in crate::device) fn pay_token(&mut self, lane: u32) {
         let c = &mut self.state.gc.collections[lane as usize];
@@ -432,7 +441,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.gc.tell_units(&self.shape, &mut self.flash, lane);
     }
 
-    /// Start moves until as many are under way as allowed. If all units have been read, program the rest; then erase.
+    /// Start moves until `gc_in_flight` are under way, the schedule makes the collection yield, or another collection
+    /// has its scope. After the last read has ended, program the staged units that do not fill a write unit. After the
+    /// last program, erase the victim.
     pub(in crate::device) fn pump_collection(&mut self, lane: u32) {
         if self.state.gc.collections[lane as usize].stage != Stage::Copying {
             return;
@@ -472,7 +483,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Stop the collection of a lane whose plane has died. It starts no further move, and ends when its operations
+    /// Stop the collection of a lane that is dead or full. It starts no further move, and ends when its operations
     /// under way have ended. A collection that has already moved all units still erases its victim.
     pub(in crate::device) fn stop_collecting(&mut self, lane: u32) {
         self.state.gc.set_waiting(&self.shape, &mut self.flash, lane, false);

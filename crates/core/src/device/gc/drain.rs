@@ -1,4 +1,4 @@
-//! Draining: a collection that has moved all units out of its victim waits for the end of reads that still need it.
+//! Draining: a collection that has moved all units out of its victim waits for reads that still need the old copies.
 
 use super::collect::{Collection, Stage};
 use super::state::Gc;
@@ -43,13 +43,13 @@ impl Gc {
 }
 
 impl State {
-    /// The number of reads that keep this extent from being erased.
+    /// The number of reads that keep this extent from being erased: flash reads, and reads for reconstructions.
     pub(in crate::device) fn readers_of(&self, extent: Extent) -> u32 {
         self.readers.of(extent) + self.parity.targets.of(extent)
     }
 
-    /// Let the collection of a lane wait for the reads of its victim, which holds no valid unit. Returns false if there
-    /// are none.
+    /// If reads still need the victim of a lane, which holds no valid unit, let the collection wait for them. Returns
+    /// whether it waits.
     pub(super) fn must_drain(&mut self, Lane(lane): Lane) -> bool {
         let victim = self.gc.collections[lane as usize].victim;
         debug_assert_eq!(self.extents.valid(victim), 0, "an emptied extent has no valid unit");

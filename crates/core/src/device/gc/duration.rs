@@ -1,4 +1,5 @@
-//! How long a collection takes, and how long it blocks a busy unit for host reads. Times are predictions.
+//! How long a collection takes, and how long it blocks a busy unit for host reads. Read path policies decide by these
+//! predictions whether a read waits or is reconstructed from parity.
 
 use super::state::Gc;
 use crate::address::BusyUnit;
@@ -16,23 +17,23 @@ use tailcut_units::{Occupant, Occupants, Span};
 /// blocks the unit.
 #[derive(Clone, Copy, Default)]
 pub(in crate::device) struct Blocked {
-    /// Time until the unit is free.
+    /// Time until the busy unit is free.
     pub left: u64,
-    /// Time until the unit is free, as predicted when the collection began.
+    /// The same time, as predicted when the collection began.
     pub as_begun: u64,
-    /// Whether the collection has no further page to read.
+    /// Whether the collection has no further page to read, so that it is programming its last pages or erasing.
     pub last_step: bool,
-    /// Time until the end of the operation under way in the unit.
+    /// Time until the end of the operation under way in the busy unit.
     pub step: u64,
 }
 
 impl Blocked {
-    /// The value for a unit on a dead plane.
+    /// The value for data on a dead plane.
     pub const FOR_EVER: Blocked =
         Blocked { left: u64::MAX, as_begun: u64::MAX, last_step: false, step: u64::MAX };
 
-    /// The remaining time of a collection's operation in the array of a unit, or the time that a read needs to
-    /// interrupt it.
+    /// For a busy unit whose scope is open: the remaining time of a collection's operation in its array, or the time
+    /// that a read needs to interrupt it if that is less.
     fn of_operation<O: Observer>(flash: &Flash<O>, unit: BusyUnit, planes: u32) -> Blocked {
         let Some((holder, Span(left))) = flash.in_array(unit, planes) else { return Blocked::default() };
         let cmd = &flash.op(holder).cmd;
@@ -55,7 +56,7 @@ impl Shape {
         2 * (t.command_ns + data) + t.read_ns(0) + t.program_ns(0)
     }
 
-    /// Duration of a collection that moves this number of units and begins now, if nothing disturbs it, ns.
+    /// Duration of a collection that moves `units` mapping units one by one, if nothing disturbs it, ns.
     pub(in crate::device) fn collection_ns(&self, units: u32) -> u64 {
         u64::from(units) * self.move_ns() + self.timing.command_ns + self.timing.erase_ns
     }
@@ -117,7 +118,7 @@ impl Gc {
 }
 
 impl State {
-    /// How long a host read is blocked: without end if the plane is dead.
+    /// How long a collection blocks a host read; [`Blocked::FOR_EVER`] if its plane is dead.
     #[inline]
     pub(in crate::device) fn left_for<O: Observer>(
         &self,

@@ -1,9 +1,9 @@
 //! The erases of extents, and the option to defer their last loop (`erase.defer_last_loop`).
 //!
-//! A collection erases its victim. With the option, it executes all loops except the last, and the extent then counts
-//! as free. When the first program gets a row of such an extent, the last loop is issued. All programs to the extent
-//! are held until that loop has ended. Rows are allocated as without the option, so that it changes neither placement
-//! nor space.
+//! An erase is a sequence of loops, each an erase pulse and a verify (ISPE). A collection erases its victim. With the
+//! option, it executes all loops except the last, and the extent then counts as free. When the first program gets a row
+//! of such an extent, the last loop is issued. All programs to the extent are held until that loop has ended. Rows are
+//! allocated as without the option, so that it changes neither placement nor space.
 //!
 //! The simulator of the AERO authors has this rule too. There, a last loop has a priority between the reads of
 //! collections and the earlier loops of other erases. Here, the schedule treats it like any other erase, in order of
@@ -34,7 +34,7 @@ use crate::observer::{Observer, WriteStep};
 use serde::{Deserialize, Serialize};
 use tailcut_units::Occupant;
 
-/// A program that has a row and is ready to be queued.
+/// A program or copyback whose row has been allocated, and which is ready to be queued.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(in crate::device) enum Program {
     /// The program of a write unit.
@@ -49,7 +49,8 @@ struct HeldProgram {
     program: Program,
     /// The busy unit of the extent; `NONE` if the extent is on several.
     unit: BusyUnit,
-    /// The account of that unit when the wait began.
+    /// The time account of that busy unit when the wait began. The difference at the end shows what the program waited
+    /// for.
     seen: DieTimes,
 }
 
@@ -199,8 +200,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.state.gc.tell_units(&self.shape, &mut self.flash, lane);
     }
 
-    /// Issue the operations for a part of the erase of an extent. Returns their number. None of them ends in this
-    /// event.
+    /// Issue the erase operations of an extent, for all loops or for `part` of them. Returns their number. None of them
+    /// ends in this event.
     fn order_erases(&mut self, lane: u32, extent: u32, part: ErasePart) -> u32 {
         let layout = &self.shape.layout;
         let (first, luns, planes) = (layout.first_die(lane), layout.luns, layout.planes);
@@ -270,8 +271,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Hold a program, which has its row, until the last loop of its extent's erase has ended. The first such program
-    /// issues that loop.
+    /// Hold a program until the last loop of the erase of its extent has ended. The first program that is held issues
+    /// that loop.
     #[cold]
     pub(in crate::device) fn hold_program(&mut self, row: Ppa, program: Program) {
         let (extent, _) = self.shape.layout.extent_of(row);

@@ -1,6 +1,6 @@
 //! Collections that free no space: moving the valid units of the victim takes at least as many rows as the erase of the
-//! victim gives back. A victim of a collection for space has stale units, so this happens only if copybacks or programs
-//! fail, because a move that fails takes more than one row. Without a limit such a lane would collect for ever.
+//! victim gives back. The victim of a collection for space has invalid units, so this happens only if copybacks or
+//! programs fail: a failed move takes another row. Without a limit such a lane would collect for ever.
 
 use crate::device::copies::Copies;
 use crate::device::drive::Device;
@@ -22,9 +22,9 @@ pub(in crate::device) struct Gain {
     taken_before: u64,
     /// Consecutive collections that freed no row.
     unproductive: u32,
-    /// Rows by which these collections have reduced the free rows of the lane.
+    /// Rows by which the `unproductive` collections together have reduced the free rows of the lane.
     lost: u64,
-    /// The contents of the lane since the first of these collections.
+    /// The contents of the lane when the first of the `unproductive` collections ended.
     contents: LaneContents,
 }
 
@@ -53,7 +53,8 @@ impl Gain {
     }
 
     /// Note the end of a collection whose victim gives back `rows` rows. `contents` computes the contents of the lane.
-    /// A collection that was not started `for_space` counts only if it freed rows.
+    /// A collection that was not started `for_space` counts only if it freed rows. Rows that it frees first make up for
+    /// rows `lost` before; only a collection that frees more than that ends the series of `unproductive` ones.
     fn ends(&mut self, rows: u64, for_space: bool, contents: impl FnOnce() -> LaneContents) {
         let taken = self.taken.saturating_sub(self.taken_before);
         let gains = taken < rows;
@@ -119,9 +120,9 @@ impl Gc {
 }
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Whether the collections of a lane free no space. This is so after as many consecutive collections without gain
-    /// as the lane has extents, if its contents are still the same. The lane then waits until a host program ends in
-    /// it. If none is under way and host data have no room, the lane is full.
+    /// Whether the collections of a lane free no space: the lane has had as many consecutive unproductive collections
+    /// as it has extents, and its contents have not changed. Such a lane waits for the end of a host program in it. If
+    /// none is under way and host data find no room, the lane is declared full.
     pub(super) fn gains_nothing(&mut self, lane: u32) -> bool {
         let gain = self.state.gc.collections[lane as usize].gain;
         if gain.unproductive < self.shape.layout.usable[lane as usize]

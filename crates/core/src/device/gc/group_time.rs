@@ -1,4 +1,5 @@
-//! Collection time of the lanes of each group. It shows whether the lanes of a group collected one at a time.
+//! Collection time of each group of lanes (those that share parity stripes). It shows whether the lanes of a group
+//! collected one at a time, so that their stripes could always be read without the collecting lane.
 
 use crate::device::drive::Device;
 use crate::medium::Medium;
@@ -21,10 +22,11 @@ pub struct GroupTime {
 struct Group {
     /// Number of lanes collecting at present.
     collecting: u32,
+    /// Largest number of lanes that collected at the same time.
     most: u32,
     /// When the number of collecting lanes changed last, ns.
     since: u64,
-    /// Sum of the collection times up to then, ns.
+    /// Sum of the collection times of the lanes until `since`, ns.
     lane_ns: u64,
 }
 

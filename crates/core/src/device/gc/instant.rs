@@ -1,4 +1,4 @@
-//! Collections without time or resources, as an ideal bound for comparison.
+//! Collections without time or resources (`gc_schedule = "instant"`), as an ideal bound for comparison.
 
 use crate::address::{Lane, Ppa};
 use crate::device::drive::Device;
@@ -7,7 +7,7 @@ use crate::medium::Medium;
 use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Collect a lane in zero time, at the end of an event.
+    /// Collect a lane in zero time, at the end of an event. A lane that needs no space may fold instead.
     pub(in crate::device) fn collect_instantly(&mut self, lane: u32) {
         debug_assert!(self.state.gc.collections[lane as usize].due, "no collection of lane {lane} is due");
         self.state.gc.collections[lane as usize].due = false;

@@ -9,9 +9,9 @@ use crate::ftl::layout::Layout;
 use crate::nand::blocks::Blocks;
 
 impl Gc {
-    /// The extent of a lane to empty for wear levelling. There must be room for its data, and the host must have
-    /// programmed something since the lane was last levelled. Otherwise levelling might never end: the rows that it
-    /// pads may cause a collection for space, whose erase may cause levelling again.
+    /// The extent of a lane to empty for wear levelling. There must be room for its data. The host must also have
+    /// programmed something since the lane was last levelled, or levelling might never end: the rows that it pads may
+    /// cause a collection for space, whose erase may cause levelling again.
     #[cold]
     pub(in crate::device) fn coldest_in(
         &self,

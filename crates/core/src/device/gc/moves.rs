@@ -1,5 +1,6 @@
-//! The moves of a collection. Segments of the victim are read and programmed through the controller, or copied back
-//! inside their plane.
+//! The moves of a collection. A segment is what one read of the collection covers (`ftl.gc.copy_planes`). The valid
+//! units of a segment are read into the controller, staged, and programmed when they fill a row. With copyback, each
+//! unit is copied inside its plane instead, and does not cross the channel.
 
 use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
@@ -95,10 +96,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         while left != 0 {
             let ppa = start + left.trailing_zeros();
             left &= left - 1;
-            // Units that the host has overwritten meanwhile need not be moved.
+            // The host may have overwritten a unit during the read; then it need not be moved.
             if self.map.is_valid(ppa) {
                 let lpn = self.map.owner(ppa);
-                // The map will be updated when the new copy has been programmed.
+                // The map still has the old address: `moved` changes it after the program.
                 self.map.prefetch(lpn);
                 c.staged.push((lpn, ppa));
             }
@@ -158,7 +159,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.pump_collection(lane);
     }
 
-    /// Map a logical unit to its new copy at `new`, unless its copy at `old_ppa` has become stale.
+    /// Map a logical unit to its new copy at `new`, unless the copy at `old_ppa` has become invalid. A unit whose latest
+    /// data are in the write buffer still has a valid copy on flash; the buffer then gets the new address.
     #[inline]
     pub(in crate::device) fn moved(&mut self, lpn: Lpn, old_ppa: Ppa, new: Ppa) {
         if !self.map.is_valid(old_ppa) {

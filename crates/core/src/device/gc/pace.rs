@@ -1,4 +1,4 @@
-//! Whether rotating collections (one lane of a group at a time) keep up with host writes.
+//! Whether rotating collections (one lane of a parity group at a time) free units as fast as the host writes them.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ pub(in crate::device) struct Pace {
     won: u64,
     /// Units programmed for host writes, including parity.
     written: u64,
-    /// When the first of them was written, ns.
+    /// When the first of these units was written, ns.
     since: u64,
 }
 
@@ -37,8 +37,8 @@ impl Pace {
         self.written += u64::from(units);
     }
 
-    /// Whether all groups, with one collection each, free units as fast as units were written so far. True until a
-    /// collection has freed units.
+    /// Whether all groups together, with one collection in each at all times, would free units as fast as they were
+    /// written so far. True until a collection has freed units.
     pub fn keeps_up(&self, now: u64) -> bool {
         let elapsed = u128::from(now.saturating_sub(self.since));
         let won = u128::from(self.won) * u128::from(self.groups) * elapsed;

@@ -39,7 +39,8 @@ impl Shape {
         matches!(self.fixed.gc_scope, Scope::Channel | Scope::Controller | Scope::Unit { alone: true })
     }
 
-    /// The busy units in which no other collection may run, if scopes are exclusive.
+    /// The busy units in which no other collection may run, if [`Shape::one_at_a_time`]. A collection that closes only
+    /// its lane still excludes others from the whole channel.
     pub(in crate::device) fn exclusive_units(&self, lane: u32) -> Range<BusyUnit> {
         match self.fixed.gc_scope {
             Scope::Unit { .. } => self.units_of_channel(lane),
@@ -52,8 +53,8 @@ impl Shape {
         self.scope_units(lane).contains(&unit)
     }
 
-    /// The busy units whose host operations matter to a collection of this lane: it may yield to them, and may hold
-    /// back their programs.
+    /// The busy units to whose host operations a collection of this lane may yield. It may also hold back host programs
+    /// there.
     pub(in crate::device) fn heeded_units(&self, lane: u32) -> Range<BusyUnit> {
         match self.fixed.gc_scope {
             Scope::Operation | Scope::Unit { .. } => self.units_of_lane(lane),
@@ -99,6 +100,7 @@ impl Gc {
         }
         c.closes = close;
         let erases = c.stage == Stage::Erasing;
+        // Host reads that wait there may now be replaced by reconstruction from parity.
         let tell = close && shape.fixed.rebuilds_reads;
         for unit in BusyUnit::each(shape.scope_units(lane)) {
             if close {
@@ -141,6 +143,7 @@ impl Gc {
         }
     }
 
+    /// Hold back (`bars`) or release host programs on the busy units of a lane's collection.
     pub(in crate::device) fn set_closes_programs<O: Observer>(
         &mut self,
         shape: &Shape,
@@ -167,8 +170,8 @@ impl Gc {
 }
 
 impl State {
-    /// Close or open the scope of a lane's collection to host programs, as the schedule decides now. Returns the view of
-    /// the lane.
+    /// Hold back or release host programs for a lane's collection, as the schedule decides now. Returns the view of the
+    /// lane.
     #[inline]
     pub(in crate::device) fn update_program_gate<O: Observer>(
         &mut self,

@@ -1,4 +1,5 @@
-//! The view of a lane's space for the policy family `gc_schedule`.
+//! What the policy family `gc_schedule` sees of a lane: its free extents, and the host operations that a collection
+//! would disturb.
 
 use crate::address::BusyUnit;
 use crate::device::drive::{Device, State};

@@ -18,9 +18,9 @@ pub(in crate::device) struct Gc {
     pub under_way: u32,
     /// Number of collections that wait.
     pub waiting: u32,
-    /// Number of collections that have moved all data and wait until the reads of their victim have ended.
+    /// Number of collections in stage `Draining`: all data are moved, but reads still need the victim.
     pub draining: u32,
-    /// Number of times that a collection has begun to wait (see [`Collection`]).
+    /// Number of waits of collections that have begun so far. `Collection::wait` is the number of one of them.
     pub waits: u64,
     /// By lane: whether it is short of space.
     pub urgent: Vec<bool>,
@@ -28,15 +28,15 @@ pub(in crate::device) struct Gc {
     pub urgent_lanes: u32,
     /// Rates of collections and of host writes so far.
     pub pace: Pace,
-    /// By group of lanes: how many lanes are collecting, and the collection time so far.
+    /// By group of lanes (those that share parity stripes): how many are collecting, and the collection time so far.
     pub groups: Groups,
-    /// By lane, if erases are levelled: the extent to empty because its blocks have few erases, or `NONE`.
+    /// By lane, with static wear levelling: the extent to empty because its blocks have few erases, or `NONE`.
     pub coldest: Vec<u32>,
-    /// By lane, if erases are levelled: the value of the counter of host programs when the lane was last levelled.
+    /// By lane, with static wear levelling: the counter of host programs when the lane was last levelled.
     pub levelled_at: Vec<u64>,
-    /// The deferred last loops of erases.
+    /// The deferred last loops of erases ([`super::erase`]).
     pub last_loops: LastLoops,
-    /// Whether a lane has found no victim since lanes were last woken for that reason.
+    /// Whether a lane has found no victim since `wake_for_victim` last woke the lanes.
     pub lacks_victim: bool,
     /// Whether an extent has become a possible victim since then.
     pub victim_appeared: bool,

@@ -1,4 +1,4 @@
-//! The voltage of an erase, under a scheme that chooses between two.
+//! The voltage of an erase, under a scheme that chooses between the full voltage and a lower one by the load of writes.
 //!
 //! The choice is made once for all blocks of an extent, when its erase is issued, and stored with the blocks.
 

@@ -10,10 +10,12 @@ use crate::policy::gc_scope::Scope;
 use std::ops::Range;
 
 impl<O: Observer, M: Medium> Device<O, M> {
-    /// Wake the waiting collections if three conditions hold: writes wait for a free extent, a lane has found no
-    /// victim, and since then an extent has become a possible victim. (A lane that is below its start level, without
-    /// writes that wait, checks again at its next program.) For lanes with dead parts the third condition is skipped,
-    /// because no counter shows it there.
+    /// Wake the waiting collections if three conditions hold:
+    ///
+    /// - Writes wait for a free extent. (Without them, a lane that needs space checks again at its next program.)
+    /// - A lane has found no victim.
+    /// - Since then an extent has become a possible victim. This is not required on a drive with dead parts of lanes,
+    ///   because the number of valid units does not show it there.
     #[inline]
     pub(in crate::device) fn wake_for_victim(&mut self) {
         let s = &self.state;
@@ -27,9 +29,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Give a scope that has become free to other lanes before the lane that has just collected. These are the lanes
-    /// that wait for their channel; otherwise the waiting lane with the least free space, if it has less than this
-    /// lane.
+    /// Let other lanes collect before the lane that has just collected, whose scope is free now. If collections wait
+    /// for an idle channel (`heeds_channel`), all waiting lanes are woken. Otherwise only the waiting lane with the
+    /// least free space is, and only if it has less than lane `collected`.
     pub(in crate::device) fn wake_before(&mut self, collected: u32) {
         if self.shape.fixed.heeds_channel {
             return self.wake_waiting();
@@ -59,9 +61,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Wake the collections of these lanes in the order in which they began to wait. (The authors' simulator of ttFlash
-    /// has a queue for each channel.) A channel under load is rarely idle, and the first collection that is woken
-    /// occupies it. In the order of lanes, the last lanes would therefore never collect.
+    /// Wake the collections of these lanes in the order in which they began to wait. A channel under load is rarely
+    /// idle, and the first collection that is woken occupies it. In the order of lanes, the last lanes would therefore
+    /// never collect. (The simulator of the ttFlash authors also has a queue for each channel.)
     fn wake_in_turn(&mut self, lanes: Range<u32>) {
         // A collection that waits again after it was woken comes after all others.
         let last = self.state.gc.waits;
@@ -85,7 +87,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Wake the collections that may have yielded to host operations of this busy unit, which have changed.
+    /// The host operations of a busy unit have changed: wake the collections that may have yielded to them.
     pub(in crate::device) fn wake_unit(&mut self, unit: BusyUnit) {
         let lanes = match (self.shape.layout.kind, self.shape.busy) {
             _ if self.shape.fixed.gc_scope == Scope::Controller => 0..self.shape.layout.lanes,
