@@ -96,7 +96,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         match Work::from(self.flash.op(op).cmd.owner) {
             Work::Request(id) => self.read_arrived(op, id),
             Work::WriteUnit(write_unit) => self.filler_arrived(op, write_unit),
-            Work::Collection(lane) => self.collected(op, lane),
+            Work::Collection(lane) => self.segment_arrived(op, lane),
             Work::Stripe(job) => self.stripe_read_arrived(op, job),
             Work::Scrub(lane) => self.scrubbed(op, lane),
             Work::Rebuild(rebuild) => self.extra_read_arrived(op, rebuild),

@@ -169,7 +169,7 @@ impl State {
 
     /// Make an instant collection of a lane at the end of this event.
     pub fn collect_soon(&mut self, lane: Lane) {
-        if !std::mem::replace(&mut self.gc.collections[lane.index()].due, true) {
+        if !std::mem::replace(&mut self.gc.collections[lane.index()].instant_pending, true) {
             self.deferred.push(Deferred::Collect { lane: lane.0 });
         }
     }

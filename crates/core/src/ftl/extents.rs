@@ -197,12 +197,12 @@ impl Extents {
     /// Valid units of an extent.
     #[inline]
     pub fn valid(&self, extent: u32) -> u32 {
-        self.not_won(extent) - self.units_in_holes(extent)
+        self.not_freed(extent) - self.units_in_holes(extent)
     }
 
     /// Units of an extent that its collection would not free: valid ones, and those in holes.
     #[inline]
-    pub fn not_won(&self, extent: u32) -> u32 {
+    pub fn not_freed(&self, extent: u32) -> u32 {
         self.valid[extent as usize] & !CLOSED_TO_COLLECTION
     }
 

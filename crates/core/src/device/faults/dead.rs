@@ -142,7 +142,7 @@ impl Copies<'_> {
     /// For a lane with dead parts, by extent: the units that a collection would not free, and the units in holes, as if
     /// the dead part of every extent were a hole. Units in the dead part that cannot be computed are dropped, so they
     /// are not moved. `None` for other lanes.
-    pub(in crate::device) fn not_won_in_partial(&self, lane: u32) -> Option<(Vec<u32>, Vec<u32>)> {
+    pub(in crate::device) fn not_freed_in_partial(&self, lane: u32) -> Option<(Vec<u32>, Vec<u32>)> {
         let f = self.faults;
         if f.life.is_empty() || f.life[lane as usize] != LaneLife::Partial {
             return None;

@@ -35,7 +35,7 @@ pub(in crate::device) enum Stage {
 
 /// The reason for a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Aim {
+enum Reason {
     /// To free space, or to empty an extent in which a block has grown bad.
     Space,
     /// Static wear levelling within the lane.
@@ -52,7 +52,7 @@ pub(in crate::device) struct Collection {
     pub stage: Stage,
     pub victim: u32,
     /// The reason for the collection.
-    aim: Aim,
+    reason: Reason,
     /// Offset in the victim of the next unit to look at.
     pub(super) cursor: u32,
     /// Reads of segments (or copybacks) under way.
@@ -67,11 +67,11 @@ pub(in crate::device) struct Collection {
     /// Units read into the controller that wait until they fill a write unit: (logical address, old physical address).
     pub staged: Vec<(Lpn, Ppa)>,
     /// Whether a collection in zero time is pending for the end of this event.
-    pub due: bool,
+    pub instant_pending: bool,
     /// When the collection began, ns.
     begun: u64,
     /// Net units that the collection frees: those of the victim that are neither moved nor in holes or dead parts.
-    wins: u32,
+    frees: u32,
     /// Valid units of the victim when the collection began.
     valid: u32,
     /// Tokens of the collection, in 1/[`TOKEN`] (`gc_schedule = "tokens"`).
@@ -100,16 +100,16 @@ impl Collection {
         Collection {
             stage: Stage::Idle,
             victim: NONE,
-            aim: Aim::Space,
+            reason: Reason::Space,
             cursor: 0,
             reads: 0,
             programs: 0,
             erases: 0,
             readers: 0,
             staged: Vec::with_capacity(most_staged as usize),
-            due: false,
+            instant_pending: false,
             begun: 0,
-            wins: 0,
+            frees: 0,
             valid: 0,
             tokens: 0,
             gain: Gain::default(),
@@ -123,7 +123,7 @@ impl Collection {
     }
 
     /// The victim; whether all of its `units` units have been read; and whether it is being erased.
-    pub fn aim(&self, units: u32) -> (u32, bool, bool) {
+    pub fn progress(&self, units: u32) -> (u32, bool, bool) {
         (self.victim, self.cursor == units && self.reads == 0, self.stage == Stage::Erasing)
     }
 
@@ -134,7 +134,7 @@ impl Collection {
 
     /// Whether the collection, if one is active, folds an extent of the SLC region.
     pub fn folds(&self) -> bool {
-        self.aim == Aim::Fold
+        self.reason == Reason::Fold
     }
 
     pub fn is_active(&self) -> bool {
@@ -149,7 +149,7 @@ impl Collection {
             return;
         }
         let per = i64::from(per_row);
-        let earned = i64::from(units) * i64::from(self.wins) * TOKEN / (i64::from(self.valid.max(1)) * per);
+        let earned = i64::from(units) * i64::from(self.frees) * TOKEN / (i64::from(self.valid.max(1)) * per);
         self.tokens = (self.tokens + earned).min(i64::from(most) * TOKEN);
     }
 
@@ -248,11 +248,11 @@ impl Gc {
         lane: u32,
         units: u32,
     ) {
-        let counted = match self.collections[lane as usize].aim {
-            Aim::Space => &mut counters.programs_gc,
-            Aim::Wear => &mut counters.programs_wear,
-            Aim::Refresh => &mut counters.programs_refresh,
-            Aim::Fold => &mut counters.programs_fold,
+        let counted = match self.collections[lane as usize].reason {
+            Reason::Space => &mut counters.programs_gc,
+            Reason::Wear => &mut counters.programs_wear,
+            Reason::Refresh => &mut counters.programs_refresh,
+            Reason::Fold => &mut counters.programs_fold,
         };
         *counted += u64::from(units);
         if shape.fixed.most_tokens > 0 {
@@ -361,9 +361,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &self.state;
         let (mut valid, closed) = s.extents.lane_slices(&self.shape.layout, lane);
         let mut holes = s.extents.hole_slice(&self.shape.layout, lane);
-        let partial = self.copies().not_won_in_partial(lane);
-        if let Some((not_won, gaps)) = &partial {
-            (valid, holes) = (not_won, gaps);
+        let partial = self.copies().not_freed_in_partial(lane);
+        if let Some((not_freed, gaps)) = &partial {
+            (valid, holes) = (not_freed, gaps);
         }
         let view = VictimView {
             choice: s.extents.choice(&self.shape.layout, lane),
@@ -419,21 +419,21 @@ impl<O: Observer, M: Medium> Device<O, M> {
         );
         c.stage = Stage::Copying;
         c.victim = victim;
-        c.aim = Aim::Space;
+        c.reason = Reason::Space;
         if s.gc.coldest.get(lane as usize) == Some(&victim) {
-            c.aim = Aim::Wear;
+            c.reason = Reason::Wear;
             s.counters.collections_for_wear += 1;
             s.gc.levelled_at[lane as usize] = s.counters.programs_user;
         } else if refreshes {
-            c.aim = Aim::Refresh;
+            c.reason = Reason::Refresh;
             s.counters.collections_for_refresh += 1;
         } else if folds {
-            c.aim = Aim::Fold;
+            c.reason = Reason::Fold;
         }
         c.cursor = 0;
         (c.begun, c.ends) = (s.now, ends);
-        c.wins =
-            (self.shape.layout.units_per_extent + dropped).saturating_sub(s.extents.not_won(victim) + dead);
+        c.frees =
+            (self.shape.layout.units_per_extent + dropped).saturating_sub(s.extents.not_freed(victim) + dead);
         c.valid = valid;
         c.tokens = i64::from(self.shape.fixed.most_tokens) * TOKEN;
         c.gain.begins();
@@ -543,7 +543,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let c = &mut s.gc.collections[lane as usize];
         c.stage = Stage::Idle;
         let took = s.now - c.begun;
-        let (victim, aim) = (c.victim, c.aim);
+        let (victim, reason) = (c.victim, c.reason);
         debug_assert!(
             c.erases == 0 && c.reads + c.programs == 0 && c.staged.is_empty(),
             "the collection of lane {lane} ends: {}",
@@ -551,7 +551,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         );
         debug_assert_eq!(s.extents.valid(victim), 0, "extent {victim} is erased, and has valid units");
         match self.shape.folds {
-            Some(rule) if aim == Aim::Fold => {
+            Some(rule) if reason == Reason::Fold => {
                 s.folded(rule, Lane(lane));
                 if self.shape.fixed.may_fail {
                     self.state.faults.readable_again(&self.shape.layout, victim);
@@ -576,8 +576,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Count a collection that took `took` ns, and make its erased victim available for writes.
     fn free_victim(&mut self, Lane(lane): Lane, took: u64) {
         let s = &mut self.state;
-        let Collection { victim, aim, wins, .. } = s.gc.collections[lane as usize];
-        s.gc.pace.collected(took, wins);
+        let Collection { victim, reason, frees, .. } = s.gc.collections[lane as usize];
+        s.gc.pace.collected(took, frees);
         s.counters.collecting_ns += took;
         s.counters.longest_collection_ns = s.counters.longest_collection_ns.max(took);
         s.counters.collections += 1;
@@ -593,7 +593,14 @@ impl<O: Observer, M: Medium> Device<O, M> {
         } else {
             let s = &mut self.state;
             if self.shape.fixed.may_fail {
-                s.gc.note_gain(&self.shape.layout, &s.extents, &s.parity, lane, victim, aim == Aim::Space);
+                s.gc.note_gain(
+                    &self.shape.layout,
+                    &s.extents,
+                    &s.parity,
+                    lane,
+                    victim,
+                    reason == Reason::Space,
+                );
             }
             self.extent_erased(victim);
             self.state.gc.defer_last_loop(&self.shape, victim);

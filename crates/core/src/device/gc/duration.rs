@@ -75,7 +75,7 @@ impl Gc {
         let t = flash.timing();
         let unit = shape.units_of_lane(lane).start;
         let collection = &self.collections[lane as usize];
-        let (victim, all_read, erasing) = collection.aim(shape.layout.units_per_extent);
+        let (victim, all_read, erasing) = collection.progress(shape.layout.units_per_extent);
         let as_begun = collection.ends.saturating_sub(now);
         let step = flash.array_left(unit).map_or(0, |left| left.0);
         if erasing {

@@ -9,8 +9,11 @@ use crate::observer::Observer;
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Collect a lane in zero time, at the end of an event. A lane that needs no space may fold instead.
     pub(in crate::device) fn collect_instantly(&mut self, lane: u32) {
-        debug_assert!(self.state.gc.collections[lane as usize].due, "no collection of lane {lane} is due");
-        self.state.gc.collections[lane as usize].due = false;
+        debug_assert!(
+            self.state.gc.collections[lane as usize].instant_pending,
+            "no collection of lane {lane} is due"
+        );
+        self.state.gc.collections[lane as usize].instant_pending = false;
         if self.state.gc.collections[lane as usize].is_active() || self.state.faults.has_given_up(lane) {
             return;
         }

@@ -81,7 +81,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
 
     /// Handle the end of the read of a segment: stage its valid units, and program full write units.
     #[inline(never)]
-    pub(in crate::device) fn collected(&mut self, op: OpId, lane: u32) {
+    pub(in crate::device) fn segment_arrived(&mut self, op: OpId, lane: u32) {
         let s = &mut self.state;
         let c = &mut s.gc.collections[lane as usize];
         c.reads -= 1;
@@ -159,8 +159,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.pump_collection(lane);
     }
 
-    /// Map a logical unit to its new copy at `new`, unless the copy at `old_ppa` has become invalid. A unit whose latest
-    /// data are in the write buffer still has a valid copy on flash; the buffer then gets the new address.
+    /// Map a logical unit to its new copy at `new`, unless the copy at `old_ppa` has become invalid. If the latest data
+    /// of the unit are in the write buffer, its copy on flash is still valid, and the buffer gets the new address.
     #[inline]
     pub(in crate::device) fn moved(&mut self, lpn: Lpn, old_ppa: Ppa, new: Ppa) {
         if !self.map.is_valid(old_ppa) {

@@ -10,7 +10,7 @@ pub(in crate::device) struct Pace {
     /// Sum of the durations of all ended collections, ns.
     collecting_ns: u64,
     /// Units that these collections freed.
-    won: u64,
+    freed: u64,
     /// Units programmed for host writes, including parity.
     written: u64,
     /// When the first of these units was written, ns.
@@ -25,7 +25,7 @@ impl Pace {
     /// Count a collection that took `ns` and freed `units` units.
     pub fn collected(&mut self, ns: u64, units: u32) {
         self.collecting_ns += ns;
-        self.won += u64::from(units);
+        self.freed += u64::from(units);
     }
 
     /// Count `units` units written at `now`.
@@ -41,8 +41,8 @@ impl Pace {
     /// written so far. True until a collection has freed units.
     pub fn keeps_up(&self, now: u64) -> bool {
         let elapsed = u128::from(now.saturating_sub(self.since));
-        let won = u128::from(self.won) * u128::from(self.groups) * elapsed;
-        self.won == 0 || won >= u128::from(self.written) * u128::from(self.collecting_ns)
+        let freed = u128::from(self.freed) * u128::from(self.groups) * elapsed;
+        self.freed == 0 || freed >= u128::from(self.written) * u128::from(self.collecting_ns)
     }
 }
 

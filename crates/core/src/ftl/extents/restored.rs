@@ -23,8 +23,8 @@ impl Extents {
             && self.links.iter().all(|l| l.is_inside(n))
             && self.holes.as_ref().is_none_or(|holes| holes.fits(layout))
             && (0..).zip(&self.valid).all(|(e, v)| {
-                let not_won = v & !CLOSED_TO_COLLECTION;
-                (self.units_in_holes(e)..=layout.units_per_extent).contains(&not_won)
+                let not_freed = v & !CLOSED_TO_COLLECTION;
+                (self.units_in_holes(e)..=layout.units_per_extent).contains(&not_freed)
             })
             && self.lanes.iter().all(|l| {
                 l.free.is_inside(n)
