@@ -1,12 +1,15 @@
 //! Plain reads: reads of pages with so few raw bit errors that, whatever errors are drawn for their codewords, all
 //! codewords decode after the first sense and no page is predicted to fail.
 //!
-//! Most reads of most drives are plain, and this file plans them faster than [`super::senses`] does. A read is plain if
-//! the error rates of its pages are below a limit. A block that multi-plane reads have addressed more than once
-//! remembers for some time which of its pages are below the limit. For a plain read only the decoding time of the last
-//! codeword is drawn, because each other codeword is decoded before the next one arrives. If that is not certain, the
-//! iterations of all codewords are drawn. The draws are the same as in [`super::senses`], so that the results do not
-//! depend on the path.
+//! Most reads of most drives are plain, and this file plans them faster than [`super::senses`] does. The results are
+//! the same, because the draws are the same.
+//!
+//! A read is plain if the error rates of its pages are below a limit. For multi-plane reads, the record of a block can
+//! have an entry (`nand::blocks::plain`) that says which of its pages are below the limit. An entry is made when a
+//! block is read more than once. It is valid for a limited time, because rates grow with the age of the data.
+//!
+//! For a plain read only the decoding time of the last codeword is drawn, because each other codeword is decoded before
+//! the next one arrives. If that is not certain, the iterations of all codewords are drawn.
 
 use super::attempts::Plain;
 use super::op::{FlashCommand, OpId};
@@ -18,8 +21,8 @@ use crate::nand::blocks::{Found, SideBySide};
 use crate::nand::errors::draw::PageFactor;
 use crate::observer::Observer;
 
-/// How long the table of plain reads stays valid, ns.
-const AHEAD: u64 = 1 << 40;
+/// How long the entries of blocks stay valid, ns (18 minutes). All are cleared together.
+const ENTRIES_NS: u64 = 1 << 40;
 /// Error rate of pages in SLC mode, and the draw for their iterations.
 const FREE_OF_ERRORS: (u64, u64) = (0, 0);
 
@@ -28,7 +31,8 @@ const FREE_OF_ERRORS: (u64, u64) = (0, 0);
 const LOOK_EVERY: u32 = 2;
 
 impl FlashState {
-    /// Plan the senses of a plain read of `pages` pages. `rate` and `draw` are those of the last page.
+    /// Plan the senses of plain read `id`, which has `pages` pages. `rate` and `draw` are those of the last page.
+    /// `counted`: its blocks have already counted it.
     #[inline(always)]
     fn plan_plain(
         &mut self,
@@ -89,7 +93,8 @@ impl<O: Observer> Flash<O> {
         true
     }
 
-    /// [`Flash::plan_plainly`] for a multi-plane read.
+    /// [`Flash::plan_plainly`] for a multi-plane read: first by the entries of its blocks, else by the rates of its
+    /// pages.
     #[inline(never)]
     fn plan_if_known(&mut self, id: u32) -> bool {
         let counted = !self.reads_may_fail();
@@ -112,7 +117,7 @@ impl<O: Observer> Flash<O> {
         true
     }
 
-    /// Whether all pages of a read whose reads are counted already are plain (for a `debug_assert`).
+    /// Whether all pages of a read are plain, after its blocks have counted it (for a `debug_assert`).
     fn has_plain_pages(&mut self, id: u32) -> bool {
         let FlashCommand { page, block, .. } = self.state.ops[id].cmd;
         self.fixed.planes_of(&self.state.ops[id].cmd).all(|plane| {
@@ -122,7 +127,7 @@ impl<O: Observer> Flash<O> {
         })
     }
 
-    /// [`Flash::plan_plainly`] for a read whose pages are known to be plain, except for the last page.
+    /// [`Flash::plan_plainly`] for a read of which only the last page is still to be checked.
     #[inline(never)]
     fn plan_if_plain(&mut self, id: u32) -> bool {
         let counted = !self.reads_may_fail();
@@ -142,13 +147,13 @@ impl<O: Observer> Flash<O> {
         plain
     }
 
-    /// Whether all pages of a multi-plane read, except for the last, are plain. Examines blocks without an entry.
+    /// Whether all pages of a multi-plane read, except for the last, are plain. Makes entries for blocks without one.
     #[inline(never)]
     fn look_at_all_but_last(&mut self, id: u32) -> bool {
         let cmd = &self.state.ops[id].cmd;
         let (SideBySide { first, planes, index }, page) = (self.fixed.blocks_of(cmd), cmd.page);
         let (now, last) = (self.state.now, first + planes.ilog2());
-        self.state.blocks.forget_plain(now, AHEAD);
+        self.state.blocks.forget_plain(now, ENTRIES_NS);
         self.fixed.planes_of(&self.state.ops[id].cmd).all(|plane| {
             let known = self.state.blocks.plain(plane, index);
             if known == PageFactor::NONE {
@@ -168,10 +173,11 @@ impl<O: Observer> Flash<O> {
         })
     }
 
-    /// Find out which pages of the block at an index of a plane have plain reads, and note it.
+    /// Make the entry of the block at an index of a plane: find out which of its pages have plain reads until entries
+    /// are cleared.
     fn look_at(&mut self, plane: u32, index: u32, block: &FoundBlock) {
-        let ahead = self.state.blocks.plain_until() - self.state.now;
-        let age = block.found.age.saturating_add(ahead);
+        let valid_for = self.state.blocks.plain_until() - self.state.now;
+        let age = block.found.age.saturating_add(valid_for);
         let most = self.senses().plain_pages(block, &Found { age, ..block.found });
         self.state.blocks.set_plain(plane, index, most);
     }

@@ -31,11 +31,12 @@ impl Blocks {
         plain
     }
 
-    /// Clear all entries for plain reads if they are not valid after `now`. New entries will be valid for `ahead` ns.
-    pub(crate) fn forget_plain(&mut self, now: u64, ahead: u64) {
+    /// Clear all entries for plain reads if they are not valid after `now`. New entries are then valid for `valid_for`
+    /// ns.
+    pub(crate) fn forget_plain(&mut self, now: u64, valid_for: u64) {
         let f = self.fallible_mut();
         if now >= f.plain_until {
-            f.plain_until = now.saturating_add(ahead);
+            f.plain_until = now.saturating_add(valid_for);
             for record in f.records.all_mut() {
                 *record = record.with_plain(PageFactor::UNKNOWN);
             }
