@@ -1,5 +1,9 @@
-//! The senses of a page with raw bit errors: the errors of each codeword, whether it decodes, and the scheme that reacts
-//! to failures. No time passes here; `flash::senses` plans the senses of a read when it enters the array.
+//! The senses of a page with raw bit errors: the errors of each codeword, whether it decodes, and the read-retry scheme
+//! that reacts to failures. A *sense* is one array read of a page (tR) with one read voltage (V_REF). No time passes
+//! here; `flash::senses` plans the senses of a read when it enters the array.
+//!
+//! Nothing is decoded. The errors of a codeword are drawn, and a table of the LDPC code gives the outcome: whether the
+//! codeword decodes, its iterations and its syndrome weight. Only hard decisions are modelled.
 
 use super::eraser::by_suspension;
 use crate::nand::blocks::Found;
@@ -16,7 +20,7 @@ const MOST_READS: u32 = 1 << 31;
 /// Stands for a codeword that is not decoded, in place of a number of iterations.
 pub(crate) const SKIPPED: u8 = u8::MAX;
 
-/// The model of senses and their decoding, and the scheme that reacts to failures.
+/// The model of senses and their decoding, and the read-retry scheme that reacts to failures.
 #[derive(Clone, Debug)]
 pub struct Senses {
     pub(crate) errors: Errors,
@@ -27,16 +31,16 @@ pub struct Senses {
     /// Time of a prediction, ns, by place ([`PredictorSite`]).
     predict_ns: [u64; 2],
     pub(crate) faster: Faster,
-    /// Number of neighbouring blocks of a plane that share one tracked V_REF: that with which a page of them was last
-    /// decoded after a retry.
+    /// Number of neighbouring blocks of a plane that share one tracked V_REF. It is the V_REF of the last retry in
+    /// these blocks whose data could be decoded.
     pub(crate) group: u32,
     /// Whether reads can be plain (`flash::plain`).
     pub(crate) plain: bool,
-    /// Pages with a rate below this have plain reads.
+    /// Pages whose error rate is below this have plain reads. Unit: 2^-40.
     pub(crate) plain_below: u64,
-    /// Largest number of iterations of a codeword at such a rate.
+    /// Largest number of iterations of a codeword at a rate below `plain_below`.
     pub(crate) most_plain: u8,
-    /// The share of a page whose cells have known contents, in millionths.
+    /// The share of a page's cells that hold a known pattern, in millionths. (A scheme infers V_REF from their errors.)
     known_cells: u32,
     /// The largest syndrome weight that the predictor takes as correctable; `u32::MAX` without a predictor.
     threshold: u32,
@@ -53,8 +57,8 @@ pub struct Senses {
 }
 
 impl Senses {
-    /// Create the model for a configuration. A page has `of_page` codewords. `growth` is the share by which 1,000
-    /// suspensions of a block's erases raise its errors.
+    /// Create the model for a configuration. A page has `of_page` codewords, and an operation at most
+    /// `most_codewords`. `growth` is the share by which 1,000 suspensions of a block's erases raise its errors.
     pub fn new(
         (errors, config): (Errors, &ErrorsConfig),
         table: &Table,
@@ -101,7 +105,7 @@ impl Senses {
     }
 
     /// Lower the limit for plain reads to rates at which each codeword is decoded within `ns`, the time between two
-    /// codewords on the channel, if there are such rates.
+    /// codewords on the channel. If there is no such rate, the limit stays.
     pub(crate) fn with_codewords_every(self, ns: u64) -> Senses {
         let most = ns.checked_div(self.times.tick_ns()).unwrap_or(u64::MAX);
         let (plain_below, most_plain) = self.decodings.plain_within(most);
@@ -120,7 +124,7 @@ impl Senses {
         self.errors.page_of(rates, found, page, sense)
     }
 
-    /// Transfer time of the cells with known contents, ns, of a page whose whole transfer takes `transfer`.
+    /// Transfer time of only the cells with a known pattern, ns, of a page whose whole transfer takes `transfer` ns.
     pub fn known_ns(&self, transfer: u64) -> u64 {
         (transfer * u64::from(self.known_cells)).div_ceil(1_000_000)
     }
@@ -131,8 +135,9 @@ impl Senses {
         sense - sense * u64::from(self.faster.shorter) / 1_000_000
     }
 
-    /// When a speculative sense releases the die. The sense has begun at `begun` and is dropped because the data of the
-    /// sense before it are decoded at `done`. `sense` is the time of the page's first sense.
+    /// When a speculative sense that is not needed releases the die. It has begun at `begun`, and the data of the sense
+    /// before it are decoded at `done`. It then ends by itself or is reset, whichever is earlier. `sense` is the time
+    /// of the page's first sense.
     pub fn dropped_at(&self, begun: u64, sense: u64, done: u64) -> u64 {
         let drop = self.faster.drop.unwrap_or(0);
         done.max((begun + self.further_ns(sense)).min(done + drop))
@@ -157,6 +162,7 @@ impl Senses {
             Aim::Optimum(0) => Vref::Best,
             Aim::Optimum(deviation) => Vref::Beside(self.errors.off_optimum(page, deviation)),
             Aim::Inferred(number) => {
+                // Whether the inference is right. No codeword has the number `u32::MAX`, so the draw is independent.
                 let [draw, _] = self.errors.decode_draws(page.draw(), u32::MAX);
                 let Inference { right, miss, deviation } = self.inference;
                 match u64::from(draw) < right[usize::from(number)] {
@@ -167,31 +173,32 @@ impl Senses {
         }
     }
 
-    /// Draw the errors of codeword `number` of a page. `sense` is the draw of the sense and `rate` its error rate.
-    /// (Here and below, the draw of a page is passed instead of the page, so that it stays in a register.)
+    /// Draw the errors of codeword `number` of a page whose error rate is `rate`. (Here and below, the draw of a sense,
+    /// [`Page::draw`], is passed instead of the page, so that it stays in a register.)
     #[inline(always)]
-    fn draw(&self, sense: u64, rate: u64, number: u32) -> Codeword {
-        let [outcome, own] = self.errors.decode_draws(sense, number);
-        Codeword { errors: self.errors.codeword(sense, rate, number), outcome, own }
+    fn draw(&self, sense_draw: u64, rate: u64, number: u32) -> Codeword {
+        let [outcome_draw, weight_draw] = self.errors.decode_draws(sense_draw, number);
+        Codeword { errors: self.errors.codeword(sense_draw, rate, number), outcome_draw, weight_draw }
     }
 
     /// Whether the predictor expects a page to fail: the syndrome weight of its first codeword is above the threshold.
-    /// If the codeword must be drawn for this, it is returned in `first`.
+    /// If the errors of that codeword must be drawn for this, `first` returns it.
     #[inline(never)]
-    fn is_predicted_to_fail(&self, sense: u64, at: At, first: &mut Option<Codeword>) -> bool {
+    fn is_predicted_to_fail(&self, sense_draw: u64, at: At, first: &mut Option<Codeword>) -> bool {
         match self.decodings.predicted(at) {
             Certain::All => true,
             Certain::None => false,
             Certain::Neither => {
-                let &mut Codeword { errors, outcome, own } = first.insert(self.draw(sense, at.rate, 0));
-                self.outcomes.first_weight(errors, outcome, own) > self.threshold
+                let &mut Codeword { errors, outcome_draw, weight_draw } =
+                    first.insert(self.draw(sense_draw, at.rate, 0));
+                self.outcomes.first_weight(errors, outcome_draw, weight_draw) > self.threshold
             }
         }
     }
 
-    /// Sense a page with this error rate. In a first sense, `predictor` may expect the page to fail; a predictor in the
-    /// die then senses it again. Returns whether the data can be decoded, and the largest number of iterations of a
-    /// codeword.
+    /// Sense a page with this error rate. Returns whether the data can be decoded, and the largest number of iterations
+    /// of a codeword. `predictor` is set for a first sense if the scheme has one. If it expects the page to fail, a
+    /// predictor in the die senses the page again, and one in the controller skips the decoding.
     #[inline(always)]
     pub(crate) fn sense_page(
         &self,
@@ -201,14 +208,14 @@ impl Senses {
         iterations: &mut [u8],
         results: &mut SenseResults,
     ) -> (bool, u8) {
-        let (mut first, sense) = (None, page.draw());
-        let failing = |_: &Predictor| self.is_predicted_to_fail(sense, at, &mut first);
+        let (mut first, sense_draw) = (None, page.draw());
+        let failing = |_: &Predictor| self.is_predicted_to_fail(sense_draw, at, &mut first);
         let Some(predictor) = predictor.filter(failing) else {
-            let decoded = self.decode(sense, at, first, iterations);
+            let decoded = self.decode(sense_draw, at, first, iterations);
             results.missed += u64::from(predictor.is_some() && !decoded.0);
             return decoded;
         };
-        results.needless += u64::from(self.would_decode(sense, at, first, iterations.len()));
+        results.needless += u64::from(self.would_decode(sense_draw, at, first, iterations.len()));
         if predictor.place == PredictorSite::Die {
             results.in_die |= results.plane;
             let page = page.again();
@@ -226,31 +233,31 @@ impl Senses {
     }
 
     /// Decode a page that was sensed with this error rate, and write the iterations of each codeword to `iterations`.
-    /// `first` is its first codeword if that is drawn already. Returns whether all codewords decode, and the largest
-    /// number of iterations.
+    /// `first` is its first codeword, if its errors are drawn already. Returns whether all codewords decode, and the
+    /// largest number of iterations.
     #[inline]
-    fn decode(&self, sense: u64, at: At, first: Option<Codeword>, iterations: &mut [u8]) -> (bool, u8) {
+    fn decode(&self, sense_draw: u64, at: At, first: Option<Codeword>, iterations: &mut [u8]) -> (bool, u8) {
         match self.decodings.decodes(at) {
-            Certain::All => (true, self.decodings.iterate(at, sense, iterations)),
+            Certain::All => (true, self.decodings.iterate(at, sense_draw, iterations)),
             Certain::None => {
                 iterations.fill(self.times.failed());
                 (false, self.times.failed())
             }
-            Certain::Neither => self.decode_each(sense, at.rate, first, iterations),
+            Certain::Neither => self.decode_each(sense_draw, at.rate, first, iterations),
         }
     }
 
-    /// Whether all codewords of a page would decode, of which none is decoded. `first` is its first codeword if that is
-    /// drawn already.
+    /// Whether all codewords of a page would decode. This only judges a prediction; it changes nothing.
+    /// `first` is its first codeword, if its errors are drawn already.
     #[inline(never)]
-    fn would_decode(&self, sense: u64, at: At, mut first: Option<Codeword>, codewords: usize) -> bool {
+    fn would_decode(&self, sense_draw: u64, at: At, mut first: Option<Codeword>, codewords: usize) -> bool {
         match self.decodings.decodes(at) {
             Certain::All => true,
             Certain::None => false,
             // Most pages that are predicted to fail do so in the first codeword.
             Certain::Neither => (0..codewords as u32).all(|number| {
-                let drawn = first.take().unwrap_or_else(|| self.draw(sense, at.rate, number));
-                self.outcomes.decodes(drawn.errors, drawn.outcome)
+                let drawn = first.take().unwrap_or_else(|| self.draw(sense_draw, at.rate, number));
+                self.outcomes.decodes(drawn.errors, drawn.outcome_draw)
             }),
         }
     }
@@ -258,15 +265,15 @@ impl Senses {
     #[inline(never)]
     fn decode_each(
         &self,
-        sense: u64,
+        sense_draw: u64,
         rate: u64,
         mut first: Option<Codeword>,
         iterations: &mut [u8],
     ) -> (bool, u8) {
         let (mut all, mut most) = (true, 0);
         for (number, iterations) in (0..).zip(iterations) {
-            let drawn = first.take().unwrap_or_else(|| self.draw(sense, rate, number));
-            let outcome = self.outcomes.outcome(drawn.errors, drawn.outcome);
+            let drawn = first.take().unwrap_or_else(|| self.draw(sense_draw, rate, number));
+            let outcome = self.outcomes.outcome(drawn.errors, drawn.outcome_draw);
             let taken = self.times.ticks(drawn.errors, outcome);
             all &= outcome.0;
             most = most.max(taken);
@@ -283,7 +290,7 @@ pub(crate) fn part_of(codewords: u32, i: u32, planes: u32) -> u32 {
     if planes.is_power_of_two() { product >> planes.ilog2() } else { product / planes }
 }
 
-/// The mean syndrome weight of the first 1,024 checks, at the correction limit of the code.
+/// The mean number of the first 1,024 parity checks that fail, at the correction limit of the code.
 fn weight_at_limit(table: &Table) -> u32 {
     let errors = libm::round(table.limit() * CODEWORD_BITS as f64) as u32;
     let after = table.rows.partition_point(|row| row.errors < errors);
@@ -297,9 +304,9 @@ fn weight_at_limit(table: &Table) -> u32 {
 /// The state of a block at the beginning of a sense.
 pub(crate) struct FoundBlock {
     pub found: Found,
-    /// The error rates of its mean page ([`Errors::rates`]).
+    /// The error rates of its mean page: at the optimum V_REF, and the excess at the default V_REF ([`Errors::rates`]).
     pub rates: [u64; 2],
-    /// Errors per KiB, in 1/16, that come from its incomplete last erase.
+    /// Errors per KiB, in 1/16, that are left by its incomplete last erase.
     pub left: u32,
     /// Relative increase of its errors by all suspensions of its erases, in units of 2^-32.
     pub growth: u64,
@@ -313,13 +320,15 @@ impl FoundBlock {
     }
 }
 
-/// A codeword whose errors are drawn: the number of its wrong bits, and the draws for its decoding and its syndrome
-/// weight.
+/// A codeword whose errors are drawn.
 #[derive(Clone, Copy)]
 struct Codeword {
+    /// Number of wrong bits.
     errors: u32,
-    outcome: u32,
-    own: u32,
+    /// The draw that decides whether it decodes, and in how many iterations.
+    outcome_draw: u32,
+    /// The draw for its syndrome weight.
+    weight_draw: u32,
 }
 
 /// Results collected over the pages of one read.
@@ -327,9 +336,9 @@ struct Codeword {
 pub(crate) struct SenseResults {
     /// Largest number of iterations of a codeword.
     pub(crate) most: u8,
-    /// The plane of the present page in its die, as a mask.
+    /// The plane, in its die, of the page that is being planned, as a mask.
     pub(crate) plane: u32,
-    /// Planes whose pages the die senses again without a command, as a mask.
+    /// Planes whose pages the die senses a second time without a command, as a mask.
     pub(crate) in_die: u32,
     /// Pages that would have decoded and were predicted to fail.
     pub(crate) needless: u64,
@@ -344,9 +353,9 @@ pub(crate) struct SenseResults {
 pub struct SenseTotals {
     /// Pages sensed by a command of the controller.
     pub pages: u64,
-    /// Pages among these that had been sensed before.
+    /// Pages counted in `pages` that had been sensed before for the same read.
     pub again: u64,
-    /// Pages that the die sensed again without a command.
+    /// Pages that the die sensed a second time without a command, because a prediction expected them to fail.
     pub in_die: u64,
     /// Pages whose speculative sense was not needed.
     pub dropped: u64,
@@ -355,7 +364,7 @@ pub struct SenseTotals {
     pub ahead_ns: u64,
     /// Pages whose data could not be decoded.
     pub uncorrectable: u64,
-    /// Pages among these for which no further sense was tried.
+    /// Pages counted in `uncorrectable` for which no further sense was tried.
     pub given_up: u64,
     /// Pages for which a prediction was made.
     pub predicted: u64,
@@ -400,7 +409,7 @@ impl Senses {
     }
 }
 
-/// Whether the error rates of a block's pages decide which reads are plain.
+/// Whether a block may have plain reads. Their error rates alone then decide which.
 #[inline(always)]
 fn may_be_plain(block: &FoundBlock) -> bool {
     block.found.reads < MOST_READS && !block.has_erase_errors()

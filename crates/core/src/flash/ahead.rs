@@ -1,5 +1,5 @@
-//! Speculative senses: the die of a read begins the next sense of a page while the data of the last sense are
-//! transferred and decoded.
+//! Speculative senses (pipelined read retry): the die of a read begins the next retry of a page while the data of the
+//! last sense are transferred and decoded.
 //!
 //! Such a read holds its busy unit from one sense to the next. If the data of the last sense can be decoded, the die
 //! drops the speculative sense.
@@ -12,8 +12,8 @@ use crate::observer::{Observer, QueueStep, Step};
 use tailcut_units::Cause;
 
 impl<O: Observer> Flash<O> {
-    /// Disable speculative senses for reads that were sensed together, because the die must keep their data until all
-    /// are transferred.
+    /// Disable speculative senses for joined reads: they were sensed together, and the die must keep their data until
+    /// all are transferred.
     #[cold]
     pub(super) fn sense_nothing_ahead(&mut self, head: u32) {
         let mut at = head;
@@ -23,8 +23,8 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Keep a busy unit that has begun a speculative sense while data are transferred from it: until the data are
-    /// decoded (at `decoded`), or until the sense is dropped if it is not needed.
+    /// The data of a read are transferred, from `sent` on, and its busy unit has begun a speculative sense. If the data
+    /// decode (at `decoded`), the unit is held until the sense is dropped. Otherwise the read holds it further.
     #[cold]
     #[inline(never)]
     pub(super) fn keep_sensing(&mut self, id: u32, sent: u64, decoded: u64) {

@@ -1,10 +1,10 @@
-//! The state of the senses of all reads under way, and the V_REFs learned from them.
+//! The state of the senses (array reads, with their retries) of all reads under way, and the V_REFs learned from them.
 
 use crate::address::BlockId;
 use crate::array::senses::Senses;
 use crate::containers::bits;
 use crate::nand::blocks::Found;
-use crate::nand::errors::draw::Aged;
+use crate::nand::errors::draw::RateCache;
 use crate::policy::read_retry::Aim;
 use serde::{Deserialize, Serialize};
 
@@ -20,9 +20,9 @@ pub(super) struct SenseState {
     tracked: Option<Tracked>,
     /// Channel time used for pages that did not decode, ns.
     pub uncorrectable_ns: u64,
-    /// Caches of the last rates, indexed by plane modulo their number.
+    /// The error rates of the mean page that were looked up last, for some planes: by plane modulo 4.
     #[serde(skip)]
-    aged: [Aged; 4],
+    rate_caches: [RateCache; 4],
 }
 
 impl SenseState {
@@ -35,7 +35,7 @@ impl SenseState {
             iterations: vec![0; ops as usize * senses.most_codewords as usize],
             tracked: tracks.then(|| Tracked::new(ops, planes, per_plane, senses.group)),
             uncorrectable_ns: 0,
-            aged: Default::default(),
+            rate_caches: Default::default(),
         }
     }
 
@@ -57,8 +57,8 @@ impl SenseState {
     /// The rates of the mean page of a block.
     #[inline]
     pub fn rates(&mut self, senses: &Senses, plane: u32, found: &Found) -> [u64; 2] {
-        let last = plane as usize % self.aged.len();
-        senses.errors.rates_like(&mut self.aged[last], found)
+        let last = plane as usize % self.rate_caches.len();
+        senses.errors.rates_like(&mut self.rate_caches[last], found)
     }
 
     /// The tracked V_REF of a block's group, as its distance from the default; 0 if the scheme does not track it.
@@ -66,7 +66,8 @@ impl SenseState {
         self.tracked.as_ref().map_or(0, |tracked| tracked.by_group[tracked.group_of(block)])
     }
 
-    /// Note the V_REF of a retry that will decode, if the scheme tracks V_REFs. `plane` is numbered within its die.
+    /// Note the V_REF of a retry whose data will decode, if the scheme tracks V_REFs. Its group gets it only when they
+    /// have been decoded ([`SenseState::decoded_again`]). `plane` is numbered within its die.
     pub fn note_vref(&mut self, id: u32, plane: u32, block: BlockId, vref: u16) {
         if let Some(tracked) = &mut self.tracked {
             let group = tracked.group_of(block) as u32;
@@ -91,7 +92,7 @@ impl SenseState {
 struct Tracked {
     /// By plane and group: the V_REF as its distance from the default.
     by_group: Vec<u16>,
-    /// By operation and plane of its die: the group of the page, and the V_REF of the present sense.
+    /// By operation and plane of its die: the group of the page, and the V_REF of the retry under way.
     under_way: Vec<(u32, u16)>,
     /// Number of blocks of a plane.
     per_plane: u32,
@@ -113,7 +114,8 @@ impl Tracked {
     }
 }
 
-/// Whether a sense belongs to a plain read, whose iterations are drawn only if they are needed.
+/// Whether a sense belongs to a plain read ([`super::plain`]), whose decoder iterations are drawn only if they are
+/// needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Plain {
     No,
@@ -128,25 +130,26 @@ pub(super) enum Plain {
 pub(super) struct Attempts {
     /// Number of senses by commands so far.
     pub senses: u8,
-    /// Number of these senses whose data are decoded.
+    /// Number of the `senses` whose data are decoded.
     pub to_decode: u8,
     /// Whether the data of the next sense are decoded.
     pub decoded: bool,
+    /// The V_REF of the next sense.
     pub aim: Aim,
-    /// Whether only the cells with known contents cross the channel after this sense.
-    pub short: bool,
+    /// Whether only the cells with a known pattern cross the channel after this sense, to infer V_REF.
+    pub known_cells_only: bool,
     pub plain: Plain,
     /// Largest number of iterations of a codeword of this sense; `SKIPPED` if a codeword is not decoded.
     pub most: u8,
     /// The iterations of the last codeword.
     pub last: u8,
-    /// Planes whose pages will be sensed again, as a mask.
+    /// Planes whose pages will be sensed again by a retry, as a mask.
     pub again: u32,
     /// Planes whose pages are given up after this sense, as a mask.
     pub given_up: u32,
-    /// The planes and codewords of the original command, if a retry senses only some of them.
-    pub whole: (u32, u32),
-    /// Planes whose pages the die has sensed again without a command.
+    /// The planes (a mask) and codewords of the original command, once a retry has changed them; else zeros.
+    pub original: (u32, u32),
+    /// Planes whose pages the die has sensed a second time without a command, as a mask.
     pub in_die: u32,
     /// Whether the die begins a speculative sense at the end of this one.
     pub ahead: bool,
@@ -161,13 +164,13 @@ impl Attempts {
         to_decode: 0,
         decoded: true,
         aim: Aim::Default,
-        short: false,
+        known_cells_only: false,
         plain: Plain::No,
         most: 0,
         last: 0,
         again: 0,
         given_up: 0,
-        whole: (0, 0),
+        original: (0, 0),
         in_die: 0,
         ahead: false,
     };

@@ -1,4 +1,4 @@
-//! The transfer of sensed pages with raw bit errors through the decoder.
+//! The transfer of sensed pages with raw bit errors from the die over the channel to the decoder.
 
 use super::attempts::Attempts;
 use super::op::Op;
@@ -12,11 +12,12 @@ use tailcut_units::Cause;
 
 impl<O: Observer> Flash<O> {
     /// Begin the transfer of sensed pages whose codewords take different times in the decoder. `transfer` is the time
-    /// for whole pages. Returns the time of the transfer, the plan of the decoding, and whether the die continues with
-    /// a speculative sense. The end of the decoding includes the time of a prediction.
+    /// for whole pages, ns. Returns the time of the transfer, the plan of the decoding, and whether the die continues
+    /// with a speculative sense. The end of the decoding includes the time of a prediction in the controller.
     pub(super) fn transfer_to_decoder(&mut self, id: u32, transfer: u64) -> (u64, Decoding, bool) {
-        let Attempts { again, given_up, short, ahead, .. } = self.state.sensing.attempts[id as usize];
-        if short {
+        let Attempts { again, given_up, known_cells_only, ahead, .. } =
+            self.state.sensing.attempts[id as usize];
+        if known_cells_only {
             let (transfer, decoding) = self.transfer_known_cells(transfer);
             return (transfer, decoding, ahead);
         }
@@ -30,8 +31,8 @@ impl<O: Observer> Flash<O> {
         (transfer, d, ahead)
     }
 
-    /// [`Flash::transfer_to_decoder`] for whole pages whose codewords do not wait for one another. Returns `None`
-    /// without any change if they might. Charges the time of a prediction.
+    /// [`Flash::transfer_to_decoder`] for whole pages whose codewords do not wait for one another in the decoder. If
+    /// they might, returns `None` without any change. Charges the time of a prediction in the controller.
     #[inline(always)]
     pub(super) fn transfer_apart(&mut self, id: u32, transfer: u64) -> Option<Decoding> {
         let Flash { fixed, state: s, .. } = self;

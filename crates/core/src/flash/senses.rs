@@ -1,9 +1,13 @@
-//! Reads of pages with raw bit errors ([`crate::array::senses`]): which senses a read needs, and what follows a failure.
+//! Reads of pages with raw bit errors: which senses a read needs, and what follows a failure. (A sense is one array
+//! read of a page with one V_REF; [`crate::array::senses`] draws its errors.)
 //!
 //! The senses of a read are planned when the read enters the array, because their results depend only on the state of
 //! its pages, which is known then. Each page of a multi-plane read, or of joined reads, succeeds or fails
 //! independently. A read whose data cannot be decoded goes back to the queue of its die for the pages that failed,
-//! unless the die has already begun to sense them again.
+//! unless the die has already begun to sense them again ([`super::ahead`]).
+//!
+//! A page can be sensed again in two ways. A *retry* is a further sense by a command of the controller. Before the data
+//! leave the die, a predictor in the die can also start a second sense without a command; it belongs to the first one.
 
 use super::attempts::{Attempts, Plain};
 use super::dispatch::Submitted;
@@ -21,10 +25,11 @@ use tailcut_units::Cause;
 
 /// Converts errors per KiB, in 1/16, to a rate in 2^-40: a KiB has 2^13 bits.
 const RATE_SHIFT: u32 = 40 - 13 - 4;
-/// First number of senses whose data are not decoded.
-const SHORT_SENSES: u32 = 128;
+/// In the keys of draws, senses whose data are not decoded are numbered from here, and others from [`FIRST_SENSE`].
+const UNDECODED_SENSES: u32 = 128;
 
-/// The range of codewords on plane number `i` of the planes that a read addresses: its codewords are divided over them.
+/// The codewords of a read on plane number `i` of the planes that it addresses. All its codewords are divided evenly
+/// over these planes.
 #[inline]
 pub(super) fn codewords_of(cmd: &FlashCommand, i: u32) -> Range<usize> {
     let planes = cmd.plane_count();
@@ -42,7 +47,8 @@ impl<O: Observer> Flash<O> {
         self.fixed.senses.as_ref().expect("the caller has seen them")
     }
 
-    /// Time of one sense in the array, ns, of a read and of those that joined it.
+    /// Time of one sense in the array, ns, of a read and of those that joined it. A scheme can shorten retries. If one
+    /// of these reads is in its first sense, all take the full time.
     pub(super) fn sense_ns(&self, head: u32) -> u64 {
         let whole = self.fixed.timing.read_ns(self.state.ops[head].cmd.page);
         let first = |id| self.state.sensing.attempts(id).is_first();
@@ -52,9 +58,11 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Plan the senses of a read, and of those that joined it, when it enters the array. Returns the time of one sense,
-    /// or `None` if it is that of an ordinary first sense, and the time that predictions and a second sense in the die
-    /// take in addition. The latter is charged to the ledgers.
+    /// Plan the senses of a read, and of those that joined it, when it enters the array. Returns two times in ns:
+    ///
+    /// - of the sense by command; `None` if it is the ordinary read time of the page.
+    /// - of predictions in the die and of a second sense there. This time is in addition to the first one, and is
+    ///   charged to the ledgers here.
     #[inline(always)]
     pub(super) fn plan_senses(&mut self, head: u32) -> (Option<u64>, u64) {
         let alone = self.state.ops[head].joined == NONE;
@@ -81,7 +89,8 @@ impl<O: Observer> Flash<O> {
             }
             at = self.state.ops[at].joined;
         }
-        // The die waits for its slowest plane.
+        // The die waits for its slowest plane. A prediction takes no time of its own if it overlaps a second sense that
+        // is needed.
         let predict = in_die.filter(|p| first && !(again && p.overlaps)).map_or(0, |p| p.ns);
         let whole = self.fixed.timing.read_ns(self.state.ops[head].cmd.page);
         let own = if first { whole } else { self.senses().further_ns(whole) };
@@ -114,18 +123,18 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Plan the senses of one operation. `whole`: the sense takes the full time, because it is the first one of this
-    /// operation or of one that it is joined with. Returns whether the die senses a page of the operation again without
-    /// a command.
+    /// operation or of one that it is joined with. Returns whether the die senses a page of the operation a second time
+    /// without a command.
     fn plan_senses_of(&mut self, id: u32, whole: bool) -> bool {
         let cmd = self.state.ops[id].cmd;
         let attempts = &mut self.state.sensing.attempts[id as usize];
         attempts.senses += 1;
         attempts.to_decode += u8::from(attempts.decoded);
-        (attempts.short, attempts.plain) = (!attempts.decoded, Plain::No);
+        (attempts.known_cells_only, attempts.plain) = (!attempts.decoded, Plain::No);
         let Attempts { senses: number, decoded, aim, in_die: sensed_in_die, .. } = *attempts;
         let sense = match decoded {
             true => FIRST_SENSE - 1 + u32::from(attempts.to_decode),
-            false => SHORT_SENSES + u32::from(number),
+            false => UNDECODED_SENSES + u32::from(number),
         };
         let first = number == 1;
         let aim = if first { self.senses().retry.first() } else { aim };
@@ -137,15 +146,16 @@ impl<O: Observer> Flash<O> {
             let start = end;
             end = part_of(cmd.codewords, i, planes) as usize;
             let FoundBlock { mut found, rates, left, growth } = self.finds(plane, cmd.block);
-            // The first sense was counted when it ended.
+            // A block counts a read at the end of its first sense. For a retry, subtract it, so that all senses of a
+            // read have the same count in the keys of their draws.
             found.reads = found.reads.saturating_sub(u32::from(!first));
             let Flash { fixed, state: s, .. } = self;
             let senses = fixed.senses.as_ref().expect("the caller has seen them");
             let left = if whole { left } else { left + senses.faster.errors };
             let in_its_die = plane - fixed.first_plane(cmd.unit);
             results.plane = 1 << in_its_die;
-            // The draws of a page depend on how often it was sensed for decoding, whether by a command or by the die
-            // itself.
+            // The number of a sense in the keys counts all senses of the page for decoding: those by a command, and a
+            // second one by the die.
             let before = sensed_in_die >> in_its_die & 1;
             let page = senses.page_of(rates, &found, cmd.page, sense + before);
             let page = page.worsened(u64::from(left) << RATE_SHIFT, growth);
@@ -201,21 +211,21 @@ impl<O: Observer> Flash<O> {
         results.in_die != 0
     }
 
-    /// Whether the data of a sensed read will not decode, so that the read is queued again.
+    /// Whether a page of a sensed read will not decode and is to be sensed again.
     #[inline]
     pub fn senses_again(&self, OpId(id): OpId) -> bool {
         self.state.sensing.attempts(id).again != 0
     }
 
-    /// Continue a read whose data could not be decoded: queue it again for the pages that failed, unless its die has
-    /// already begun to sense them.
+    /// Retry a read for the pages that could not be decoded. Queue it again, unless its die has already begun to sense
+    /// these pages.
     #[cold]
     pub(super) fn sense_again(&mut self, id: u32) {
         let s = &mut self.state;
         let op = &mut s.ops[id];
         let attempts = &mut s.sensing.attempts[id as usize];
-        if attempts.whole == (0, 0) {
-            attempts.whole = (op.cmd.planes, op.cmd.codewords);
+        if attempts.original == (0, 0) {
+            attempts.original = (op.cmd.planes, op.cmd.codewords);
         }
         let again = std::mem::take(&mut attempts.again);
         let codewords = codewords_on(&op.cmd, again);
@@ -243,10 +253,10 @@ impl<O: Observer> Flash<O> {
     #[inline]
     pub(super) fn make_whole(&mut self, id: u32) {
         let s = &mut self.state;
-        let whole = s.sensing.attempts(id).whole;
-        if whole != (0, 0) {
+        let original = s.sensing.attempts(id).original;
+        if original != (0, 0) {
             let cmd = &mut s.ops[id].cmd;
-            (cmd.planes, cmd.codewords) = whole;
+            (cmd.planes, cmd.codewords) = original;
         }
     }
 }

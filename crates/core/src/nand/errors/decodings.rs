@@ -2,8 +2,8 @@
 //!
 //! At most rates the outcome is certain: all codewords of the page decode, or none does. Then the iterations of each
 //! codeword are drawn from their distribution at the rate, without drawing its errors. Only at rates near the
-//! correction limit are the errors of each codeword drawn. Draws of errors are bounded, and the table of the code has
-//! finite counts of frames, so that *certain* is exact.
+//! correction limit are the errors of each codeword drawn. "Certain" is exact: draws of errors are bounded, and the
+//! table of the code holds shares of a finite number of simulated codewords, which can be 0 or 1.
 
 use super::draw::{Errors, HALF};
 use super::grid::{self, Between};
@@ -62,10 +62,10 @@ struct Band {
 /// distribution.
 const PER_DRAW: usize = 6;
 
-/// An error rate, and its position in the table.
+/// An error rate of a sense, and its position in the tables of [`Decodings`].
 #[derive(Clone, Copy)]
 pub struct At {
-    /// The rate, of 2^40.
+    /// The rate, in units of 2^-40.
     pub rate: u64,
     between: Between,
 }
@@ -75,7 +75,7 @@ pub struct At {
 pub struct Decodings {
     /// By point of the table: the rates from there to the next point.
     bands: Vec<Band>,
-    /// By point at which all codewords decode: quantiles of the iterations of a codeword.
+    /// By point at which all codewords decode: quantiles of the decoder iterations of a codeword.
     iterations: Vec<[u8; QUANTILES]>,
     /// See [`Decodings::plain_below`].
     plain_below: u64,

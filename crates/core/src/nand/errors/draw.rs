@@ -1,7 +1,8 @@
 //! The raw bit errors of each sense, as keyed draws: the same key always gives the same errors.
 //!
-//! A rate is the share of wrong bits, in units of 2^-40. It varies over blocks, layers, pages and codewords by
-//! lognormal factors with mean 1.
+//! A rate is a raw bit error rate (RBER): the share of wrong bits, in units of 2^-40. The rate of a page is the sum of
+//! two parts: the rate at its optimum V_REF (`best`), and what the V_REF of the sense adds. At the default V_REF this
+//! addition is the `excess`. Rates vary over blocks, layers, pages and codewords by lognormal factors with mean 1.
 
 use super::config::ErrorsConfig;
 use super::grid::{Grid, Growth};
@@ -42,7 +43,7 @@ pub const FIRST_SENSE: u32 = 2;
 /// The errors of all pages of a drive.
 #[derive(Clone, Debug)]
 pub struct Errors {
-    /// By cycles and age: the rate at the optimum V_REF, and the excess at the default V_REF.
+    /// By cycles and age: the rate of the mean page at the optimum V_REF, and the excess at the default V_REF.
     aged: Grid<2>,
     /// By cycles and reads of a block: the excess at the default V_REF that comes from read disturb, if the model has
     /// it.
@@ -108,23 +109,24 @@ impl PageFactor {
     }
 }
 
-/// Cache of the last rates that were looked up: blocks that are read one after another often have the same cycles and
-/// age.
+/// A cache of the rates that were looked up last. Blocks that are read one after another often have the same cycles
+/// and age.
 #[derive(Clone, Copy, Debug)]
-pub struct Aged {
+pub struct RateCache {
     cycles: u32,
     age: u64,
     rates: [u64; 2],
 }
 
-impl Default for Aged {
+impl Default for RateCache {
     /// Matches no block.
-    fn default() -> Aged {
-        Aged { cycles: 0, age: u64::MAX, rates: [0; 2] }
+    fn default() -> RateCache {
+        RateCache { cycles: 0, age: u64::MAX, rates: [0; 2] }
     }
 }
 
-/// The error rates of a page in one sense, and the keys of its draws.
+/// The error rates of a page in one sense, and the key of its draws. The rates do not yet depend on V_REF
+/// ([`Errors::rate`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
     best: u64,
@@ -271,10 +273,10 @@ impl Errors {
 
     /// [`Errors::rates`], with the rates of the last look-up as a cache.
     #[inline]
-    pub fn rates_like(&self, last: &mut Aged, found: &Found) -> [u64; 2] {
+    pub fn rates_like(&self, last: &mut RateCache, found: &Found) -> [u64; 2] {
         let (cycles, age) = (found.cycles, found.age >> AGE_SHIFT);
         if (last.cycles, last.age) != (cycles, age) {
-            *last = Aged { cycles, age, rates: self.rates(found) };
+            *last = RateCache { cycles, age, rates: self.rates(found) };
         }
         last.rates
     }
