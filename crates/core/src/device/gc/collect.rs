@@ -300,6 +300,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
             if self.shape.folds.is_some() && self.fold(Lane(lane)) {
                 return;
             }
+            // The lane waits if it would start to collect without the host operations and other collections of now.
             let quiet = super::space::quiet(view);
             let later = self.state.policies.gc_schedule.start(&quiet);
             return self.state.gc.set_waiting(&self.shape, &mut self.flash, lane, later);
@@ -322,7 +323,8 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
     }
 
-    /// Return the victim for a collection of this lane. If there is none, the lane waits for one.
+    /// Return the victim for a collection of this lane. If there is none, the lane waits until an extent becomes a
+    /// possible victim ([`Device::wake_for_victim`]).
     pub(in crate::device) fn pick_victim(&mut self, lane: u32) -> Option<u32> {
         let victim = self.best_victim(lane);
         if victim.is_none() {
@@ -361,6 +363,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let s = &self.state;
         let (mut valid, closed) = s.extents.lane_slices(&self.shape.layout, lane);
         let mut holes = s.extents.hole_slice(&self.shape.layout, lane);
+        // In a lane with a dead plane, the dead part of each extent counts as a hole.
         let partial = self.copies().not_freed_in_partial(lane);
         if let Some((not_freed, gaps)) = &partial {
             (valid, holes) = (not_freed, gaps);

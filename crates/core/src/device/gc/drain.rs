@@ -21,7 +21,7 @@ impl Gc {
         (c.stage == Stage::Draining && Extent(c.victim) == extent).then_some(lane)
     }
 
-    /// Note the start of a read that keeps an extent from being erased.
+    /// Note the start of a read that keeps an extent from being erased. Only a draining collection counts such reads.
     #[inline]
     pub(in crate::device) fn reader_comes(&mut self, layout: &Layout, extent: Extent) {
         if let Some(lane) = self.lane_draining(layout, extent) {

@@ -18,16 +18,15 @@ pub struct SpaceView {
     pub free: u32,
     /// All usable extents of the lane.
     pub extents: u32,
-    /// Whether a host operation is queued or under way on a die of the lane. Where a collection
-    /// closes more than its lane (`gc_scope`), on any die that it closes.
+    /// Whether a host operation is queued or under way on the dies of the view: those of the lane or, where a
+    /// collection closes more than its lane (`gc_scope`), all dies that it closes.
     pub host_active: bool,
-    /// Whether one of these operations is a read; set only where `may_close_programs` is true.
+    /// Whether a host read is queued or under way on the dies of the view. Set only where `may_close_programs` is true.
     pub host_reads: bool,
-    /// Whether a host program is queued on one of these dies; set only where `may_close_programs`
-    /// is true.
+    /// Whether a host program is queued on the dies of the view. Set only where `may_close_programs` is true.
     pub host_programs: bool,
-    /// Whether a host program is queued or under way on one of these dies; set only where `most_tokens` is
-    /// more than 0.
+    /// Whether a host program is queued or under way on the dies of the view. Set only where `most_tokens` is more than
+    /// 0.
     pub host_writes: bool,
     /// Tokens of the lane's collection, in 1/[`TOKEN`]. Each host program pays one at its end, so that the number can
     /// become negative.
@@ -35,7 +34,7 @@ pub struct SpaceView {
     /// Whether a host operation uses one of the lane's channels, or is going to; a program whose data are in its die
     /// does not count. Set only where `heeds_channel` is true.
     pub channel_active: bool,
-    /// Number of other lanes of the lane's group that collect.
+    /// Number of other lanes of the lane's parity group that collect.
     pub group_collecting: u32,
     /// Whether a reconstruction read is queued or under way on a die that the lane's collection
     /// closes; set only where `rotates` is true.
@@ -70,8 +69,8 @@ pub trait GcSchedule {
     fn may_close_programs(&self) -> bool {
         false
     }
-    /// Largest number of tokens of a collection, with which it begins; 0 without tokens. Each copied page adds invalid
-    /// / valid pages of its victim. This never changes in a drive.
+    /// Largest number of tokens of a collection, with which it begins; 0 without tokens. Each copied page adds the
+    /// ratio of invalid to valid pages of the victim. This never changes in a drive.
     fn most_tokens(&self) -> u32 {
         0
     }

@@ -11,9 +11,9 @@ use super::PolicyContext;
 /// The extents of one lane. The slices are indexed by the extent's position in the lane.
 #[derive(Clone, Copy, Debug)]
 pub struct VictimView<'a> {
-    /// By extent: the mapping units that its collection does not free, which are the valid ones and those in holes.
-    /// 2^31 or more if the extent cannot be collected (free, open, or being collected). [`VictimView::moves`] gives the
-    /// valid ones alone.
+    /// By extent: the mapping units that its collection does not free. These are the valid ones and those in holes;
+    /// [`VictimView::moves`] gives the valid ones alone. The value is 2^31 or more if the extent cannot be collected
+    /// (free, open, or being collected).
     pub valid: &'a [u32],
     /// Mapping units in holes of each extent; empty if no extent can have any.
     pub holes: &'a [u32],
