@@ -31,8 +31,6 @@ pub const BLOCK_ROWS: usize = 4;
 pub const BLOCK_COLUMNS: usize = 36;
 /// Bits of a codeword.
 pub const CODEWORD_BITS: usize = BLOCK_COLUMNS * CIRCULANT;
-/// Bits of a payload.
-pub const PAYLOAD_BITS: usize = CODEWORD_BITS - CHECKS;
 /// Checks of a codeword.
 pub const CHECKS: usize = BLOCK_ROWS * CIRCULANT;
 

@@ -152,11 +152,6 @@ impl Engine {
         &self.drive
     }
 
-    /// The same, to shut it down.
-    pub fn drive_mut(&mut self) -> &mut Stored {
-        &mut self.drive
-    }
-
     /// Requests that have not ended.
     pub fn outstanding(&self) -> usize {
         self.open.len() - self.free.len()

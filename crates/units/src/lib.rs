@@ -12,6 +12,6 @@ pub mod time;
 
 pub use host::{Command, HostOp, ReadOnlyReason, Status};
 pub use ledger::{Cause, Ledger};
-pub use occupant::{ArrayAct, Occupant, Occupants};
+pub use occupant::{ArrayAct, Occupant, Occupants, Purpose};
 pub use random::Stream;
 pub use time::{SimTime, Span};

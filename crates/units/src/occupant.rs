@@ -14,9 +14,21 @@ pub enum ArrayAct {
     Erase,
 }
 
-/// Define the kinds. Each has what the array does for it, its name in output, and a short description with the article.
+/// What a kind of work serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A command of the host: its data, or their parity.
+    Host,
+    /// Garbage collection, and folds of the SLC region, which are collections too.
+    Collection,
+    /// The drive itself.
+    Upkeep,
+}
+
+/// Define the kinds. Each has what the array does for it, what it serves, its name in output, and a short description
+/// with the article.
 macro_rules! occupants {
-    ($($(#[$doc:meta])* $kind:ident $act:ident $name:literal $words:literal;)+) => {
+    ($($(#[$doc:meta])* $kind:ident $act:ident $purpose:ident $name:literal $words:literal;)+) => {
         /// On whose behalf a die or a channel is busy.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[repr(u8)]
@@ -36,6 +48,11 @@ macro_rules! occupants {
                 match self { $(Occupant::$kind => ArrayAct::$act,)+ }
             }
 
+            /// What this kind serves.
+            pub const fn purpose(self) -> Purpose {
+                match self { $(Occupant::$kind => Purpose::$purpose,)+ }
+            }
+
             /// The name used in output.
             pub const fn name(self) -> &'static str {
                 match self { $(Occupant::$kind => $name,)+ }
@@ -51,29 +68,29 @@ macro_rules! occupants {
 
 occupants! {
     /// A host read.
-    UserRead Read "user_read" "another host read";
+    UserRead Read Host "user_read" "another host read";
     /// A program of host data.
-    UserProgram Program "user_program" "a program of host data";
+    UserProgram Program Host "user_program" "a program of host data";
     /// A read that a write needs first: the rest of a mapping unit, or data for its parity.
-    RmwRead Read "rmw_read" "a read that a write needs first";
+    RmwRead Read Host "rmw_read" "a read that a write needs first";
     /// A read of garbage collection.
-    GcRead Read "gc_read" "a read of garbage collection";
+    GcRead Read Collection "gc_read" "a read of garbage collection";
     /// A program (or the program half of a copyback) of garbage collection.
-    GcProgram Program "gc_program" "a program of garbage collection";
+    GcProgram Program Collection "gc_program" "a program of garbage collection";
     /// An erase.
-    Erase Erase "erase" "an erase";
+    Erase Erase Collection "erase" "an erase";
     /// A program of parity.
-    ParityProgram Program "parity_program" "a program of parity";
+    ParityProgram Program Host "parity_program" "a program of parity";
     /// A program of the translation layer's own records: pblk's at the start and end of lines.
-    MetaProgram Program "meta_program" "a program of metadata";
+    MetaProgram Program Upkeep "meta_program" "a program of metadata";
     /// A read of such records.
-    MetaRead Read "meta_read" "a read of metadata";
+    MetaRead Read Upkeep "meta_read" "a read of metadata";
     /// Idle-time work: scrubbing.
-    Background Read "background" "idle-time work";
+    Background Read Upkeep "background" "idle-time work";
     /// A read that folds pages out of the SLC region.
-    FoldRead Read "fold_read" "a read of a fold of the SLC region";
+    FoldRead Read Collection "fold_read" "a read of a fold of the SLC region";
     /// A program of what was read there.
-    FoldProgram Program "fold_program" "a program of a fold of the SLC region";
+    FoldProgram Program Collection "fold_program" "a program of a fold of the SLC region";
 }
 
 impl Occupant {
@@ -102,19 +119,13 @@ impl Occupants {
     /// The kinds for which the array erases.
     pub const ERASES: Occupants = Occupants::that(ArrayAct::Erase);
     /// The operations of garbage collection, and of folds, which are collections too.
-    pub const COLLECTION: Occupants = Occupants::of(&[
-        Occupant::GcRead,
-        Occupant::GcProgram,
-        Occupant::Erase,
-        Occupant::FoldRead,
-        Occupant::FoldProgram,
-    ]);
-    /// Reads that a host command waits for.
-    pub const HOST_READS: Occupants = Occupants::of(&[Occupant::UserRead, Occupant::RmwRead]);
-    /// Programs of host data and of their parity.
-    pub const HOST_PROGRAMS: Occupants = Occupants::of(&[Occupant::UserProgram, Occupant::ParityProgram]);
+    pub const COLLECTION: Occupants = Occupants::serving(Purpose::Collection);
     /// The operations that serve host commands.
-    pub const HOST: Occupants = Occupants(Occupants::HOST_READS.0 | Occupants::HOST_PROGRAMS.0);
+    pub const HOST: Occupants = Occupants::serving(Purpose::Host);
+    /// Reads that a host command waits for.
+    pub const HOST_READS: Occupants = Occupants(Occupants::HOST.0 & Occupants::READS.0);
+    /// Programs of host data and of their parity.
+    pub const HOST_PROGRAMS: Occupants = Occupants(Occupants::HOST.0 & Occupants::PROGRAMS.0);
 
     /// The set of the kinds for which the array does this.
     const fn that(act: ArrayAct) -> Occupants {
@@ -124,6 +135,36 @@ impl Occupants {
             i += 1;
         }
         Occupants(bits)
+    }
+
+    /// The set of the kinds that serve this.
+    const fn serving(purpose: Purpose) -> Occupants {
+        let (mut bits, mut i) = (0, 0);
+        while i < Occupant::COUNT {
+            bits |= ((Occupant::ALL[i].purpose() as u8 == purpose as u8) as u16) << i;
+            i += 1;
+        }
+        Occupants(bits)
+    }
+
+    /// The number of kinds.
+    pub const fn count(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    /// The kinds as an array, by index.
+    ///
+    /// # Panics
+    /// `N` is not [`count`](Occupants::count): in a constant, when it is compiled.
+    pub const fn to_array<const N: usize>(self) -> [Occupant; N] {
+        assert!(N == self.count());
+        let (mut kinds, mut left, mut i) = ([Occupant::ALL[0]; N], self.0, 0);
+        while left != 0 {
+            kinds[i] = Occupant::ALL[left.trailing_zeros() as usize];
+            left &= left - 1;
+            i += 1;
+        }
+        kinds
     }
 
     /// The set of these kinds.
@@ -262,30 +303,20 @@ mod tests {
     /// Is each kind in the sets to which it belongs, and in no other? The match has a line for each kind.
     #[test]
     fn each_kind_is_in_its_sets() {
-        const R: Occupants = Occupants::READS;
-        const P: Occupants = Occupants::PROGRAMS;
-        const E: Occupants = Occupants::ERASES;
-        const HOST_R: Occupants = Occupants::HOST_READS;
-        const HOST_P: Occupants = Occupants::HOST_PROGRAMS;
-        const GC: Occupants = Occupants::COLLECTION;
         for kind in Occupant::ALL {
-            let expected: &[Occupants] = match kind {
-                Occupant::UserRead | Occupant::RmwRead => &[R, HOST_R],
-                Occupant::UserProgram | Occupant::ParityProgram => &[P, HOST_P],
-                Occupant::GcRead | Occupant::FoldRead => &[R, GC],
-                Occupant::GcProgram | Occupant::FoldProgram => &[P, GC],
-                Occupant::Erase => &[E, GC],
-                Occupant::MetaProgram => &[P],
-                Occupant::MetaRead | Occupant::Background => &[R],
-            };
-            for set in [R, P, E, HOST_R, HOST_P, GC] {
-                assert_eq!(set.has(kind), expected.contains(&set), "{kind:?} in {set:?}");
-            }
-            assert_eq!(Occupants::HOST.has(kind), HOST_R.has(kind) || HOST_P.has(kind), "{kind:?}");
+            let (act, purpose) = (kind.act(), kind.purpose());
+            let sets = [Occupants::READS, Occupants::PROGRAMS, Occupants::ERASES];
+            let acts = [ArrayAct::Read, ArrayAct::Program, ArrayAct::Erase];
+            assert_eq!(sets.map(|set| set.has(kind)), acts.map(|a| a == act), "{kind:?}");
+            assert_eq!(Occupants::COLLECTION.has(kind), purpose == Purpose::Collection, "{kind:?}");
+            assert_eq!(Occupants::HOST.has(kind), purpose == Purpose::Host, "{kind:?}");
+            let of_host = [Occupants::HOST_READS, Occupants::HOST_PROGRAMS].map(|set| set.has(kind));
+            assert_eq!(
+                of_host,
+                [ArrayAct::Read, ArrayAct::Program].map(|a| purpose == Purpose::Host && a == act)
+            );
         }
-        assert_eq!(
-            (R | P | E, R & P, R & E, P & E),
-            (Occupants::ALL, Occupants::NONE, Occupants::NONE, Occupants::NONE)
-        );
+        let collection: [Occupant; Occupants::COLLECTION.count()] = Occupants::COLLECTION.to_array();
+        assert_eq!(collection.into_iter().collect::<Occupants>(), Occupants::COLLECTION);
     }
 }

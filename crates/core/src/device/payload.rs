@@ -546,9 +546,4 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub fn medium_mut(&mut self) -> &mut M {
         &mut self.data.medium
     }
-
-    /// Return the medium and drop the drive.
-    pub fn into_medium(self) -> M {
-        self.data.medium
-    }
 }

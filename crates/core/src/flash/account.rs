@@ -2,7 +2,7 @@
 //! is the difference of two copies of the account.
 
 use serde::{Deserialize, Serialize};
-use tailcut_units::{Cause, Ledger, Occupant};
+use tailcut_units::{Cause, Ledger, Occupant, Occupants};
 
 /// Slots of a die's account: five for time without a working holder, and one for each occupant that
 /// holds the die. They are in the order of the causes that waiting operations charge.
@@ -40,15 +40,16 @@ const _: () = {
 };
 
 /// The slots whose time belongs to a collection.
-const OF_COLLECTION: [usize; 7] = [
-    CLOSED,
-    CLOSED_TO_ERASE,
-    of(Occupant::GcRead),
-    of(Occupant::GcProgram),
-    of(Occupant::Erase),
-    of(Occupant::FoldRead),
-    of(Occupant::FoldProgram),
-];
+const OF_COLLECTION: [usize; 2 + Occupants::COLLECTION.count()] = {
+    let kinds = Occupants::COLLECTION.to_array::<{ Occupants::COLLECTION.count() }>();
+    let (mut slots, mut i) = ([CLOSED; 2 + Occupants::COLLECTION.count()], 0);
+    slots[1] = CLOSED_TO_ERASE;
+    while i < kinds.len() {
+        slots[2 + i] = of(kinds[i]);
+        i += 1;
+    }
+    slots
+};
 
 /// Time of a die so far, ns, by slot.
 pub type DieTimes = [u64; SLOTS];

@@ -175,7 +175,6 @@ pub(super) fn part(seen: &DieTimes) -> &Spent {
 /// Whether a collection has had the channel between two copies of its times.
 #[inline]
 pub(super) fn met_collection(after: &Spent, before: &Spent) -> bool {
-    const OF_COLLECTION: [Occupant; 5] =
-        [Occupant::GcRead, Occupant::GcProgram, Occupant::Erase, Occupant::FoldRead, Occupant::FoldProgram];
+    const OF_COLLECTION: [Occupant; Occupants::COLLECTION.count()] = Occupants::COLLECTION.to_array();
     OF_COLLECTION.map(|o| o as usize).into_iter().fold(0, |met, i| met | (after[i] ^ before[i])) != 0
 }

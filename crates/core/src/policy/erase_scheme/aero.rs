@@ -67,9 +67,12 @@ impl Default for Config {
     }
 }
 
-/// The table.
+/// The scheme `aero`.
+pub type Policy = Timed<true>;
+
+/// Pulses by the erase-timing table. `LEAVES`: an erase may be incomplete.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy(EraseTiming);
+pub struct Timed<const LEAVES: bool>(pub(super) EraseTiming);
 
 impl Policy {
     /// Fails without the table `erase`, and if a value does not fit it.
@@ -82,14 +85,14 @@ impl Policy {
         }
         let array = EraseContext::of(x)?;
         let timing = EraseTiming::new(&array, c.shallow, &c.table, "aero")?.always_shallow(c.always_shallow);
-        Ok(Policy(timing.leaving(&array, &c.left, c.requirement)?))
+        Ok(Timed(timing.leaving(&array, &c.left, c.requirement)?))
     }
 }
 
-impl EraseScheme for Policy {
+impl<const LEAVES: bool> EraseScheme for Timed<LEAVES> {
     #[inline]
     fn rows(&self) -> Option<&'static str> {
-        Some("aero")
+        Some(if LEAVES { "aero" } else { "aero-cons" })
     }
     fn first(&self, block: &BlockView) -> Pulse {
         self.0.first(block)
@@ -98,10 +101,10 @@ impl EraseScheme for Policy {
         self.0.next(block, verify)
     }
     fn requirement(&self) -> Option<u32> {
-        Some(self.0.requirement())
+        LEAVES.then(|| self.0.requirement())
     }
     fn may_leave(&self, level: u32, errors: u32) -> u32 {
-        self.0.may_leave(level, errors)
+        if LEAVES { self.0.may_leave(level, errors) } else { 0 }
     }
     fn predicts(&self) -> bool {
         true

@@ -17,7 +17,8 @@
 //!
 //! **Checked by** `erase` of `testkit`.
 
-use super::{BlockView, EraseContext, EraseScheme, Pulse, VerifyView};
+use super::EraseContext;
+use super::aero::Timed;
 use crate::policy::PolicyContext;
 use crate::policy::erase_timing::EraseTiming;
 use serde::{Deserialize, Serialize};
@@ -48,30 +49,13 @@ impl Default for Config {
     }
 }
 
-/// The table.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy(EraseTiming);
+/// The scheme `aero-cons`.
+pub type Policy = Timed<false>;
 
 impl Policy {
     /// Fails without the table `erase`, and if `shallow` does not fit it.
     pub fn new(c: &Config, x: &PolicyContext) -> Result<Policy, String> {
         let table = EraseTiming::new(&EraseContext::of(x)?, c.shallow, &c.table, "aero-cons")?;
-        Ok(Policy(table.always_shallow(c.always_shallow)))
-    }
-}
-
-impl EraseScheme for Policy {
-    #[inline]
-    fn rows(&self) -> Option<&'static str> {
-        Some("aero-cons")
-    }
-    fn first(&self, block: &BlockView) -> Pulse {
-        self.0.first(block)
-    }
-    fn next(&self, block: &BlockView, verify: &VerifyView) -> Option<Pulse> {
-        self.0.next(block, verify)
-    }
-    fn predicts(&self) -> bool {
-        true
+        Ok(Timed(table.always_shallow(c.always_shallow)))
     }
 }

@@ -13,35 +13,7 @@
 //!
 //! **Checked by** `erase` of `testkit`.
 
-use super::{BlockView, EraseContext, EraseScheme, Pulse, VerifyView};
-use crate::policy::PolicyContext;
-use serde::{Deserialize, Serialize};
+pub use super::ispe::Config;
 
-/// No parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
-
-/// The constants of the array.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy(EraseContext);
-
-impl Policy {
-    /// Fails without the table `erase`.
-    pub fn new(_: &Config, x: &PolicyContext) -> Result<Policy, String> {
-        Ok(Policy(EraseContext::of(x)?))
-    }
-}
-
-impl EraseScheme for Policy {
-    #[inline]
-    fn rows(&self) -> Option<&'static str> {
-        Some("i-ispe")
-    }
-    fn first(&self, block: &BlockView) -> Pulse {
-        self.0.full(block.pulses.max(1))
-    }
-    fn next(&self, _: &BlockView, verify: &VerifyView) -> Option<Pulse> {
-        Some(self.0.full(verify.level + 1))
-    }
-}
+/// The scheme `i-ispe`.
+pub type Policy = super::ispe::FullPulses<true>;

@@ -22,24 +22,28 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Config {}
 
-/// The constants of the array.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy(EraseContext);
+/// The scheme `ispe`.
+pub type Policy = FullPulses<false>;
 
-impl Policy {
+/// Full pulses only. `REMEMBERS`: the first has the voltage level at which the block's last erase ended, otherwise the
+/// lowest.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FullPulses<const REMEMBERS: bool>(EraseContext);
+
+impl<const REMEMBERS: bool> FullPulses<REMEMBERS> {
     /// Fails without the table `erase`.
-    pub fn new(_: &Config, x: &PolicyContext) -> Result<Policy, String> {
-        Ok(Policy(EraseContext::of(x)?))
+    pub fn new(_: &Config, x: &PolicyContext) -> Result<FullPulses<REMEMBERS>, String> {
+        Ok(FullPulses(EraseContext::of(x)?))
     }
 }
 
-impl EraseScheme for Policy {
+impl<const REMEMBERS: bool> EraseScheme for FullPulses<REMEMBERS> {
     #[inline]
     fn rows(&self) -> Option<&'static str> {
-        Some("ispe")
+        Some(if REMEMBERS { "i-ispe" } else { "ispe" })
     }
-    fn first(&self, _: &BlockView) -> Pulse {
-        self.0.full(1)
+    fn first(&self, block: &BlockView) -> Pulse {
+        self.0.full(if REMEMBERS { block.pulses.max(1) } else { 1 })
     }
     fn next(&self, _: &BlockView, verify: &VerifyView) -> Option<Pulse> {
         Some(self.0.full(verify.level + 1))

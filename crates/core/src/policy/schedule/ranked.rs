@@ -16,25 +16,10 @@
 //!
 //! **Checked by** `policy_laws`, `policy_decisions`.
 
-use super::{PolicyContext, QueueView, Schedule};
-use serde::{Deserialize, Serialize};
+use super::{QueueView, Schedule};
 use tailcut_units::Occupant;
 
-/// No parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Config {}
-
-/// No state.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Policy;
-
-impl Policy {
-    /// Always possible.
-    pub fn new(_: &Config, _: &PolicyContext) -> Result<Policy, String> {
-        Ok(Policy)
-    }
-}
+parameterless!();
 
 /// The kinds of work, first served first.
 const RANKS: [Occupant; 12] = [

@@ -15,14 +15,14 @@
 //! **Checked by** `flash` of `core`.
 
 use super::{ProgramStop, ProgramView, SuspendProgram};
-use tailcut_units::Occupant;
+use tailcut_units::{Occupant, Occupants};
 
 parameterless!();
 
 impl SuspendProgram for Policy {
     #[inline]
     fn suspends(&self, occupant: Occupant) -> bool {
-        matches!(occupant, Occupant::GcProgram | Occupant::FoldProgram)
+        (Occupants::COLLECTION & Occupants::PROGRAMS).has(occupant)
     }
     #[inline]
     fn stop(&self, view: &ProgramView) -> Option<ProgramStop> {
