@@ -1,8 +1,8 @@
-//! The aged state of a drive, made in zero time by the same rules: ring, rate limiter, lists and writer.
+//! Ages a drive in zero time. Ageing uses the same ring, rate limiter, lists and writer as a run; only the device and
+//! the link take no time.
 //!
-//! As in a run, each sector enters the ring as the rate limiter allows, and users and collection keep to its ratio. Only
-//! the device and the link take no time. A pass ends with all sectors on the device. The ring keeps them as it does in a run: the
-//! kinds of sectors follow one another in it as the limits have let them in, and a run goes on in that order.
+//! As in a run, the rate limiter admits each sector to the ring. When ageing ends, all sectors are on the device. The
+//! ring keeps its mix of sectors of users and of collection, and a run continues with this mix.
 
 use super::array::{MOST_VECTOR, SECTOR};
 use super::drive::Pblk;
@@ -18,22 +18,22 @@ use crate::overwrites::{self, BATCH, Windows};
 use std::ops::Range;
 use tailcut_units::{Command, Stream};
 
-/// The pass ends unsteady after programming this many times the raw capacity.
+/// Ageing stops without a steady state after it has programmed this multiple of the raw capacity.
 const BOUND: u64 = 12;
 /// Progress is reported after this many programs.
 const TELL: u64 = 1 << 18;
 
-/// Map entries of a victim are fetched so many sectors before they are needed.
+/// The number of sectors by which the prefetch of a victim's map entries is ahead.
 const AHEAD: u32 = 16;
 
-/// A victim that a pass moves.
+/// A victim whose valid sectors ageing moves.
 struct Source {
     line: u32,
     /// The next sector to look at.
     at: u32,
 }
 
-/// The next valid sector of a victim.
+/// Returns the next valid sector of a victim.
 #[inline]
 fn next_valid((map, shape, lines): (&Map, &Shape, &Lines), victim: &Source) -> Option<u32> {
     let (base, mut at) = (shape.unit_start(victim.line, 0), victim.at);
@@ -48,14 +48,14 @@ fn next_valid((map, shape, lines): (&Map, &Shape, &Lines), victim: &Source) -> O
         if shape.hot_cold.is_none() || shape.line_of(lines, base + at) == victim.line {
             return Some(at);
         }
-        // The other line of the index has the rest of this unit.
+        // This write unit belongs to the other line of the chunk index.
         at = (at / shape.array.write_unit + 1) * shape.array.write_unit;
     }
     None
 }
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
-    /// Write the first `bytes` of the host's addresses once, in order, at time 0. The drive must be new.
+    /// Write the first `bytes` of the host's address space once, in order, at time 0. The drive must be new.
     pub fn fill(&mut self, bytes: u64) {
         assert_eq!(self.map.state.filled, 0, "a drive is filled once, when new");
         let sectors = ((bytes / SECTOR) as u32).min(self.shape.sectors);
@@ -81,8 +81,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.data.adopted(&self.shape, &self.map, &self.state);
     }
 
-    /// Overwrite uniformly at random, `bytes` at a time, inside `region`, in zero time. The drive must be at rest.
-    /// `progress` is called with a rough fraction and stops the pass by returning false.
+    /// Overwrite at random, uniformly, in units of `bytes` inside `region`, in zero time. No operation may be
+    /// outstanding. `progress` is called with an approximate fraction. Ageing stops when it returns false.
     pub fn overwrite_uniform(
         &mut self,
         until: Until,
@@ -90,7 +90,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         bytes: u32,
         progress: &mut dyn FnMut(f64) -> bool,
     ) -> AgeReport {
-        // A second pass on the same drive must not write the same addresses again.
+        // A second call on the same drive must not write the same addresses again.
         let stream = Stream::new(self.shape.seed, "age", self.state.lines.taken());
         match overwrites::uniform(region, bytes, (self.shape.sectors, SECTOR), stream) {
             Some(mut writes) => self.overwrite(false, until, progress, &mut writes),
@@ -110,8 +110,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.overwrite(true, until, progress, &mut writes)
     }
 
-    /// The common loop. `skewed`: some sectors may be written more often than others. `next` fills a batch with sectors and
-    /// returns how many.
+    /// The loop of both overwrites. `skewed`: some sectors may be written more often than others. `next` fills a
+    /// batch with sectors and returns their number.
     fn overwrite(
         &mut self,
         skewed: bool,
@@ -125,7 +125,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let (programmed, taken) = (programs(self), self.state.lines.taken());
         let (mut users, mut tell, mut steady) = (0, 0, false);
         let mut source = None;
-        // The batches that are written now, next and after next, from `at` on.
+        // The current batch and the two batches after it, beginning at `at`.
         let mut batches = [[Lpn(0); BATCH]; 3];
         let mut filled = [next(&mut batches[0]), next(&mut batches[1]), 0];
         let mut at = 0;
@@ -145,7 +145,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             at = soon;
             let done = programs(self) - programmed;
             if windows.is_over(done) {
-                // Every line was used again since the fill. Hot and cold lines find their LUNs in some turns of both.
+                // Every line has been written again since the fill. Hot and cold lines need several rounds until the
+                // split between them is steady.
                 let turns = if self.shape.hot_cold.is_some() { 4 } else { 1 };
                 let all = self.state.lines.taken() - taken >= turns * u64::from(self.shape.array.lines);
                 steady = windows.end(users, done) && all;
@@ -168,12 +169,12 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         AgeReport { programs: done, waf: windows.amplification(users, done), steady, analytic: false }
     }
 
-    /// Write a sector of a user in zero time, and let collection go on as far as the rate limiter wants it to. Returns
-    /// false if the drive has no room.
+    /// Write a sector of a user in zero time. Before it, let collection fill its share of the ring. Returns false if
+    /// the drive has no room.
     #[inline]
     fn write_user_at_once(&mut self, lpn: Lpn, source: &mut Option<Source>) -> bool {
-        // Both sides keep to the limits, as when users write all the time.
-        // As in a run collection enters by requests of one line.
+        // Collection obeys its limit, as in a run whose users write all the time. It enters by whole requests of one
+        // line, as in a run.
         while self.state.limiter.wants_gc() && (0..MOST_VECTOR).all(|_| self.move_at_once(source)) {}
         if !self.state.limiter.admits_user() {
             return false;
@@ -184,7 +185,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.write_and_free()
     }
 
-    /// Move a valid sector of a victim. Returns whether there was one, and room for it.
+    /// Move a valid sector of a victim. Returns false if no line can be collected or if the drive has no room.
     #[inline]
     fn move_at_once(&mut self, source: &mut Option<Source>) -> bool {
         loop {
@@ -206,13 +207,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Put the next valid sector of a victim into the ring. Returns whether it had one.
+    /// Put the next valid sector of a victim into the ring. Returns whether there was one.
     #[inline]
     fn move_of(&mut self, victim: &mut Source) -> bool {
         let base = self.shape.unit_start(victim.line, 0);
         let Some(at) = next_valid((&self.map, &self.shape, &self.state.lines), victim) else { return false };
         victim.at = at + 1;
-        // If the sector there is not valid, an entry is fetched in vain.
+        // The entry is not needed if the sector there is not valid.
         if at + AHEAD < self.shape.line_sectors {
             self.map.prefetch(self.map.owner(base + (at + AHEAD)));
         }
@@ -223,19 +224,19 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         true
     }
 
-    /// Set the limits anew.
+    /// Recompute the limits of the rate limiter.
     pub(super) fn limits_at_once(&mut self) {
         if self.state.lines.split().is_some() {
             self.prepare_next(Heat::Hot);
         }
         let s = &mut self.state;
-        // Users need a further line of their own.
+        // Without a next hot line users may not write.
         let no_line = s.lines.split().is_some() && !s.writer.has_next(Heat::Hot);
         let free = if no_line { 0 } else { s.lines.free_chunks };
         s.limiter.update(free, s.lines.write_errors() > 0);
     }
 
-    /// Free the lines that nothing refers to. Lines without valid sectors are victims at once.
+    /// Free the lines that have no references. Lines without valid sectors become victims at once.
     #[inline]
     fn free_at_once(&mut self) {
         while let Some(line) = self.state.lines.first_full() {
@@ -250,7 +251,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Write the whole units of the ring, and free what can be freed. Returns whether lines are left.
+    /// Write all full write units of the ring, then free lines. Returns false if no line is left to write to.
     #[inline]
     fn write_and_free(&mut self) -> bool {
         let written = self.write_at_once(false);
@@ -260,8 +261,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         written
     }
 
-    /// End a pass: write what is in the ring, and let a run choose a victim again of which sectors are left. To move them now
-    /// would fill the ring with sectors of collection.
+    /// End the ageing: write what is in the ring, and close the victim again, which a run can choose later. If its
+    /// remaining valid sectors were moved now, they would fill the ring with sectors of collection.
     fn come_to_rest(&mut self, source: Option<Source>) {
         if let Some(victim) = source {
             self.state.lines.give_back(victim.line);
@@ -271,8 +272,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.limits_at_once();
     }
 
-    /// Let all lines but those taken need an erase before they are written, as on a drive that is not new. For tests of a
-    /// drive that has not come round yet.
+    /// Mark all lines except those taken as written before, so that they need an erase. For tests of a drive that has
+    /// not used every line yet.
     pub fn wear_in(&mut self) {
         self.state.lines.wear_in();
     }

@@ -1,7 +1,7 @@
-//! The device as pblk sees it, and the address of a sector in a line.
+//! The geometry of the device as pblk uses it, and the address of a sector in a line.
 //!
-//! A *line* is the chunk of one index on every LUN. Data go round all LUNs, one write unit each: LUN positions that follow
-//! one another are on channels that follow one another.
+//! A *line* is the chunk of one index on every LUN. Data are striped over all LUNs in write units. Consecutive LUN
+//! positions are on consecutive channels.
 
 use crate::problem::{ConfigProblem, refuse};
 
@@ -27,11 +27,11 @@ pub struct Array {
     pub chunk: u32,
     /// Sectors that one LUN programs at once.
     pub write_unit: u32,
-    /// Sectors that a chunk must be ahead before a sector of it can be read.
+    /// Number of sectors that must be written behind a sector of a chunk before it can be read.
     pub cunits: u32,
 }
 
-/// The place of a sector of a line.
+/// The location of a sector in its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
     /// LUN position.
@@ -41,10 +41,10 @@ pub struct Spot {
 }
 
 impl Array {
-    /// Check that the rules can be followed.
+    /// Check that pblk can use this geometry.
     ///
     /// # Errors
-    /// The key that decides, and what is allowed.
+    /// The key that is out of range, and the values that are allowed.
     pub fn check(&self) -> Result<(), ConfigProblem> {
         if self.luns() < 2 {
             return refuse("geometry.channels", "pblk needs at least two LUNs");
@@ -56,7 +56,7 @@ impl Array {
             );
             return refuse("geometry.pages", problem);
         }
-        // An entry of the map names a sector or a slot of the ring.
+        // A map entry names a sector or a ring slot.
         if u64::from(self.lines) * self.line_sectors() > u64::from(u32::MAX) - 2 * MOST_RING {
             return refuse(
                 "geometry.blocks",
@@ -86,7 +86,7 @@ impl Array {
         (position % self.channels, position / self.channels)
     }
 
-    /// Where the sector with this address in a line lies.
+    /// Return the location of the sector at an address in a line.
     #[inline]
     pub fn spot(&self, address: u32) -> Spot {
         let (unit, within) = (address / self.write_unit, address % self.write_unit);
@@ -94,7 +94,7 @@ impl Array {
         Spot { position, sector: stripe * self.write_unit + within }
     }
 
-    /// The address in a line of the sector at a place.
+    /// Return the address in a line of the sector at a location.
     #[inline]
     pub fn address(&self, spot: Spot) -> u32 {
         let (stripe, within) = (spot.sector / self.write_unit, spot.sector % self.write_unit);
@@ -106,7 +106,7 @@ impl Array {
 pub(super) mod tests {
     use super::*;
 
-    /// The CNEX Westlake SDK: 16 channels of 8 LUNs; two planes of 16 KiB are programmed at once.
+    /// The CNEX Westlake SDK: 16 channels of 8 LUNs. A program writes two planes of 16 KiB.
     pub fn westlake() -> Array {
         Array { channels: 16, luns_per_channel: 8, lines: 1067, chunk: 4096, write_unit: 8, cunits: 32 }
     }
@@ -119,7 +119,7 @@ pub(super) mod tests {
         let expected = [(0, 0), (0, 7), (1, 0), (127, 0), (0, 8), (1, 9)];
         assert_eq!(places.map(|p| (p.position, p.sector)), expected);
         assert!((0..524_288).step_by(97).all(|address| a.address(a.spot(address)) == address));
-        // Positions that follow one another are on channels that follow one another.
+        // Consecutive positions are on consecutive channels.
         assert_eq!([0, 1, 15, 16, 127].map(|p| a.lun_at(p)), [(0, 0), (1, 0), (15, 0), (0, 1), (15, 7)]);
         assert!((0..128).all(|p| a.position(a.lun_at(p).0, a.lun_at(p).1) == p));
     }

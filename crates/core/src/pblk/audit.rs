@@ -1,4 +1,4 @@
-//! The laws that hold between two events.
+//! The invariants that hold between two events.
 
 use super::drive::Pblk;
 use super::lines::State;
@@ -8,10 +8,10 @@ use crate::medium::Medium;
 use crate::observer::Observer;
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
-    /// Check every law over the whole state.
+    /// Check every invariant over the whole state.
     ///
     /// # Errors
-    /// Names the law that is broken, and where.
+    /// Names the invariant that is violated, and where.
     pub fn audit(&self) -> Result<(), String> {
         self.flash.audit_besides(&self.state.interface.on_their_way())?;
         self.state.lines.audit()?;
@@ -22,7 +22,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.audit_counts()
     }
 
-    /// Each sector of the host is where the map says, and counts there once.
+    /// Each sector of the host is at the location that the map gives, and is counted there once.
     fn audit_map(&self) -> Result<(), String> {
         let lines = &self.state.lines;
         let mut valid = vec![0u32; lines.count() as usize];
@@ -58,7 +58,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         for ((line, &mapped), bits) in (0..).zip(&valid).zip(marked) {
             let l = lines.line(line);
             law!(bits == mapped, "line {line} has {bits} valid sectors, and the map knows {mapped}");
-            // Sectors of the ring count in their line until their slots are used again.
+            // Sectors of the ring count in their line until their slots are reused.
             match l.state {
                 State::Closed => law!(
                     l.valid == bits + l.in_ring,
@@ -77,8 +77,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         Ok(())
     }
 
-    /// The rate limiter counts the slots that are not used again, and the free chunks are those of free lines and of the
-    /// next.
+    /// The rate limiter counts the slots that are not reused yet. The free chunks are those of free lines and of the
+    /// next line.
     fn audit_counts(&self) -> Result<(), String> {
         let s = &self.state;
         let (user, gc) = s.limiter.counted();

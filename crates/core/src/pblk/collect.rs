@@ -1,10 +1,11 @@
-//! Collection by the host: victims, their metadata, readers, and one writer into the ring.
+//! Garbage collection by the host: choice of victims, reads of their metadata, eight readers, and one writer into the
+//! ring.
 //!
-//! At most four lines are chosen and not yet read in full. They are prepared one at a time: the metadata of a line are read,
-//! unit after unit, and its valid sectors are cut into requests of up to 64; only then it is the turn of the next. Eight
-//! readers send one request each to the device. One writer puts what they have read into the ring, request by request,
-//! as room and the rate limiter allow. Sectors that were overwritten in the meantime are dropped before the read; those
-//! overwritten after it still take a slot and are programmed as padding.
+//! At most four victims are not yet split into requests. They are prepared one at a time: the metadata of a line are
+//! read, one write unit after the other, and its valid sectors are split into requests of up to 64 sectors. Each of
+//! the eight readers has one request at the device. One writer puts the sectors that were read into the ring, request
+//! by request, as room and the rate limiter allow. A sector that is overwritten before its read is dropped. A sector
+//! that is overwritten after its read still takes a slot and is programmed as padding.
 
 use super::array::{MOST_VECTOR, SECTOR};
 use super::drive::{Pblk, TIMER_RARE};
@@ -24,15 +25,15 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use tailcut_units::Occupant;
 
-/// Lines that are chosen and not yet read in full.
+/// The most victims that are not yet split into requests.
 const MOST_VICTIMS: usize = 4;
-/// Readers.
+/// Readers. Each has one request at the device.
 const READERS: u32 = 8;
-/// Requests that are cut and not begun; and requests that are read and not written.
+/// The most requests that wait for a reader, and the most that wait for the ring.
 const MOST_WAITING: usize = 128;
-/// Time of the host for each entry of the map that it searches for the addresses of a line, ns. Assumed.
+/// Assumed time in which the host checks one map entry when it searches the map for the addresses of a line, ns.
 const SEARCH_NS: u64 = 1;
-/// The collector looks for victims this often, if nothing else lets it.
+/// The period of the collector, ns. Other events start it earlier.
 const PERIOD_NS: u64 = 1_000_000_000;
 
 /// A request: sectors of one victim that move together.
@@ -40,17 +41,17 @@ const PERIOD_NS: u64 = 1_000_000_000;
 struct Request {
     line: u32,
     count: u32,
-    /// Flash operations still to end.
+    /// Flash operations that have not ended.
     remaining: u32,
 }
 
-/// A victim, with what of it is still to be cut into requests.
+/// A victim, and its valid sectors that are not yet in a request.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Victim {
     line: u32,
-    /// One bit for each sector: whether it was valid when the line was prepared, and is not cut.
+    /// One bit for each sector: it was valid when the line was prepared, and is not yet in a request.
     valid: Vec<u64>,
-    /// The first word of it that may have a bit.
+    /// The first word of `valid` that may be nonzero.
     at: usize,
     prepared: bool,
 }
@@ -60,28 +61,28 @@ struct Victim {
 pub(super) struct Collector {
     /// Chosen lines in the order of their choice.
     victims: VecDeque<Victim>,
-    /// Bitmaps of no victim.
+    /// Bitmaps that no victim uses.
     spare: Vec<Vec<u64>>,
-    /// Units of metadata of the line in preparation that are still to be read.
+    /// Metadata of the line in preparation: write units to read, and the next one.
     metadata_left: u32,
     metadata_next: u32,
-    /// Whether some of them could not be read.
+    /// Whether one of these reads has failed.
     metadata_unread: bool,
-    /// When the map has been searched for the addresses of the line in preparation, ns.
+    /// When the search of the map for the addresses of the line in preparation ends, ns.
     searched_at: u64,
     requests: Slab<Request>,
-    /// By request and sector: the address, and where it is on the device.
+    /// By request and index: the logical and the physical address of each sector.
     sectors: Vec<(Lpn, Ppa)>,
     cut: VecDeque<u32>,
     reading: u32,
-    /// Requests that are read.
+    /// Requests that were read and wait for the ring.
     read: VecDeque<u32>,
-    /// Readers that wait for a place among them.
+    /// Requests whose readers wait for room in `read`.
     held: VecDeque<u32>,
-    /// When the collector looks again, and when the limit of collection ends, ns.
+    /// When the collector runs next, and when collection is no longer limited, ns.
     look_at: u64,
     unlimited_at: u64,
-    /// By victim line: when it was chosen, for the time of its collection.
+    /// By line: when it was chosen as a victim, ns.
     chosen_at: Vec<u64>,
 }
 
@@ -109,15 +110,15 @@ impl Collector {
         }
     }
 
-    /// The most flash operations of collection under way.
+    /// The most flash operations of collection at one time.
     pub const MOST_OPS: u32 = READERS * MOST_VECTOR + 1;
 
-    /// Lines that are chosen and not yet read in full.
+    /// Victims that are not yet split into requests.
     pub fn victims(&self) -> u32 {
         self.victims.len() as u32
     }
 
-    /// How far collection is, for an error.
+    /// Describe the state of collection for an error message.
     pub fn describe(&self) -> String {
         format!(
             "{} requests of collection wait for a reader, {} are being read, {} are read, and {} readers are held up",
@@ -128,12 +129,12 @@ impl Collector {
         )
     }
 
-    /// Whether the collector waits for a time.
+    /// Whether collection waits for a time.
     pub fn has_timer(&self) -> bool {
         [self.look_at, self.unlimited_at, self.searched_at].iter().any(|&at| at != UNSET)
     }
 
-    /// Whether no line is being read, and no sector waits to be written.
+    /// Whether there is no victim and no request.
     pub fn is_idle(&self) -> bool {
         self.victims.is_empty() && self.requests.used() == 0
     }
@@ -143,7 +144,7 @@ impl Collector {
         first..first + self.requests[request].count as usize
     }
 
-    /// Whether a request of collection moves a sector.
+    /// Whether a request moves this sector.
     pub(super) fn is_of_request(&self, request: u32, sector: Ppa) -> bool {
         let c = self;
         c.sectors[c.sectors_of(request)].iter().any(|&(_, of)| of == sector)
@@ -151,7 +152,7 @@ impl Collector {
 }
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
-    /// Let the collector look for victims at its next period.
+    /// Start the collector at the next full period.
     pub(super) fn wake_collection(&mut self) {
         if self.state.collector.look_at == UNSET {
             self.state.collector.look_at = (self.state.now / PERIOD_NS + 1) * PERIOD_NS;
@@ -166,7 +167,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.timers.set(TIMER_RARE, at);
     }
 
-    /// Handle the timer of collection.
+    /// Handle the timer of collection and of dying planes.
     #[cold]
     pub(super) fn rare_timer(&mut self) {
         let now = self.state.now;
@@ -193,7 +194,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.admit();
     }
 
-    /// Free the lines without valid sectors, and choose victims as far as space is short and few are under way.
+    /// Free the lines without valid sectors, and choose victims while the rate limiter asks for them.
     pub(super) fn collect(&mut self) {
         if self.state.writer.shutting_down {
             return;
@@ -203,7 +204,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             self.state.collector.chosen_at[line as usize] = self.state.now;
             self.end_victim(line);
         }
-        // All victims of one look come from one list.
+        // All victims of one call come from the same list.
         let mut list = None;
         while self.state.collector.victims.len() < MOST_VICTIMS
             && let Some((chosen, line)) = self.choose_victim(list)
@@ -221,7 +222,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// The next victim and its list, if one is wanted: from this list if one is given.
+    /// Choose the next victim. With a `list`, only from this list. Returns the list too.
     pub(super) fn choose_victim(&self, list: Option<Group>) -> Option<(Group, u32)> {
         let limit = self.state.limiter.state();
         let groups = match limit {
@@ -250,7 +251,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let line = victim.line;
         let units = self.state.lines.line(line).metadata;
         (c.metadata_left, c.metadata_unread) = (units, false);
-        // They are the last units of the line on good chunks.
+        // The metadata are the last write units of the line on good chunks.
         let lines = &self.state.lines;
         let good = |&unit: &u32| !lines.is_bad(line, self.shape.position_of(unit));
         let last = (0..self.shape.line_units).rev().filter(good).nth(units as usize - 1);
@@ -258,7 +259,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.send_read(&self.shape, Work::Metadata);
     }
 
-    /// A read of a unit of metadata reaches the device.
+    /// The device receives the read of a unit of metadata.
     pub(super) fn read_metadata(&mut self) {
         let c = &self.state.collector;
         let victim = c.victims.iter().find(|victim| !victim.prepared).expect("one is in preparation");
@@ -286,7 +287,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.interface.pass_reads(&self.flash, &mut self.state.timers, self.state.now, &[op]);
     }
 
-    /// Metadata of a victim are decoded: they go to the host.
+    /// A unit of metadata is decoded. Send it to the host.
     pub(super) fn metadata_arrived(&mut self, op: OpId) {
         let bytes = u64::from(self.flash.op(op).cmd.bytes);
         if self.flash.has_failed(op) {
@@ -298,13 +299,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.interface.data_up_at(&self.shape, &mut self.state.timers, end, Work::Metadata);
     }
 
-    /// The host has a unit of metadata.
+    /// The host has received a unit of metadata.
     pub(super) fn metadata_read(&mut self) {
         self.state.collector.metadata_left -= 1;
         if self.state.collector.metadata_left > 0 {
             self.state.send_read(&self.shape, Work::Metadata);
         } else if self.state.collector.metadata_unread && self.shape.strides.is_some() {
-            // Linux gives such a line up. With strides nothing else keeps its data from being moved.
+            // Linux gives such a line up. With strides the host searches the map for the addresses of the line.
             self.state.collector.searched_at = self.state.now + u64::from(self.shape.sectors) * SEARCH_NS;
             self.set_rare_timer();
         } else if self.state.collector.metadata_unread {
@@ -314,7 +315,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Close the line in preparation again: without its list of addresses nothing of it can be moved.
+    /// Close the line in preparation again. Without its list of addresses none of its sectors can be moved.
     #[cold]
     fn abandon_victim(&mut self) {
         let c = &mut self.state.collector;
@@ -327,7 +328,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.collect();
     }
 
-    /// The line in preparation has its list of addresses: note what is valid now.
+    /// The list of addresses of the line in preparation is known: note its valid sectors.
     fn prepared(&mut self) {
         let (shape, map) = (&self.shape, &self.map);
         let victim = self.state.collector.victims.iter_mut().find(|victim| !victim.prepared);
@@ -337,7 +338,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             *bits = map.valid_mask(first + word, (shape.line_sectors - word).min(64));
         }
         if shape.hot_cold.is_some() {
-            // The other line of the index has valid sectors too.
+            // The bits of the other line of the chunk index are cleared.
             let lines = &self.state.lines;
             for (word, bits) in (0..).step_by(64).zip(&mut victim.valid) {
                 let own = |at: &u32| shape.line_of(lines, first + (word + at)) == victim.line;
@@ -350,7 +351,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.cut_requests();
     }
 
-    /// Cut valid sectors of the prepared victims into requests, as long as few wait, and let readers begin.
+    /// Split the valid sectors of prepared victims into requests until enough requests wait, and start readers.
     fn cut_requests(&mut self) {
         while self.state.collector.cut.len() < MOST_WAITING
             && self.state.collector.victims.front().is_some_and(|victim| victim.prepared)
@@ -380,7 +381,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 self.state.collector.requests.give(request);
             }
             if count < MOST_VECTOR {
-                // All of it is queued: another line may be chosen.
+                // The victim is split completely. Another line may be chosen.
                 let victim = self.state.collector.victims.pop_front().expect("the first");
                 self.state.collector.spare.push(victim.valid);
                 self.end_victim(line);
@@ -391,12 +392,12 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.start_readers();
     }
 
-    /// Collection is through with choosing from a line: it is free when nothing else refers to it.
+    /// Drop the reference of a victim that is split completely. The line is free when it has no other references.
     fn end_victim(&mut self, line: u32) {
         self.release(line, 1);
     }
 
-    /// Let idle readers take requests.
+    /// Give requests to idle readers.
     fn start_readers(&mut self) {
         while self.state.collector.reading < READERS
             && let Some(request) = self.state.collector.cut.pop_front()
@@ -409,14 +410,14 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             self.state.collector.reading += 1;
             self.state.send_read(&self.shape, Work::Moved(request));
         }
-        // The places of those begun are filled again.
+        // Refill the queue of requests.
         let c = &self.state.collector;
         if c.cut.len() < MOST_WAITING / 2 && c.victims.front().is_some_and(|victim| victim.prepared) {
             self.cut_requests();
         }
     }
 
-    /// Leave out the sectors of a request that were overwritten since it was cut.
+    /// Drop the sectors of a request that were overwritten after the request was built.
     fn drop_overwritten(&mut self, request: u32) {
         let c = &mut self.state.collector;
         let range = c.sectors_of(request);
@@ -436,7 +437,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// The read of a request reaches the device.
+    /// The device receives the read of a request.
     pub(super) fn read_moved(&mut self, request: u32) {
         let mut ops = std::mem::take(&mut self.state.interface.scratch);
         for at in self.state.collector.sectors_of(request) {
@@ -451,7 +452,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.interface.scratch = ops;
     }
 
-    /// Data of a read of collection are decoded: they go to the host.
+    /// Data of a request are decoded. Send them to the host.
     pub(super) fn moved_arrived(&mut self, op: OpId, request: u32) {
         if self.flash.has_failed(op) {
             let mut unread = self.state.failures.note_unread(&self.shape, &self.flash, op);
@@ -470,7 +471,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Note that so many operations of a request are under way; without any it goes on.
+    /// Set the number of outstanding operations of a request. A request without any continues at once.
     #[cold]
     pub(super) fn moves_sent(&mut self, request: u32, ops: u32) {
         self.state.collector.requests[request].remaining = ops;
@@ -479,11 +480,12 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Let a sector that could not be read, and that its stride has given, enter the ring like one of collection.
+    /// Queue a sector that was computed by parity because it could not be read. It enters the ring as a sector of
+    /// collection.
     #[cold]
     pub(super) fn write_again(&mut self, lpn: Lpn, sector: Ppa) {
         let c = &mut self.state.collector;
-        // Collection comes first; the sector can still be computed.
+        // Collection has priority. The sector can be computed again later.
         if c.requests.used() >= MOST_WAITING {
             return;
         }
@@ -495,8 +497,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.lines.refer(line, 1);
     }
 
-    /// Go on without sectors that nothing gives. With strides they are lost; without them they stay where they are, and their
-    /// line is not freed while they are valid.
+    /// Drop the sectors that could neither be read nor computed from a request. With strides they are lost. Without
+    /// strides they stay where they are, and their line is not freed while they are valid.
     #[cold]
     fn leave_unread(&mut self, request: u32, unread: &[Ppa]) {
         let line = self.state.collector.requests[request].line;
@@ -520,7 +522,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// The host has the sectors of a request.
+    /// The host has received all sectors of a request.
     pub(super) fn moved_read(&mut self, request: u32) {
         if self.shape.remembers_reads() {
             self.mended(request);
@@ -536,7 +538,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.admit();
     }
 
-    /// Write requests that are read into the ring, as far as room and the rate limiter allow. Returns whether any was.
+    /// Write requests that were read into the ring as room and the rate limiter allow. Returns whether any was
+    /// written.
     pub(super) fn write_moved(&mut self) -> bool {
         let mut any = false;
         while let Some(&request) = self.state.collector.read.front() {
@@ -567,8 +570,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         any
     }
 
-    /// Put a sector of collection into the ring, whose slot is free. If it was overwritten, it takes a slot and holds
-    /// nothing.
+    /// Put a sector of collection into the ring, whose next slot is free. A sector that was overwritten takes a slot
+    /// without data.
     #[inline]
     pub(super) fn insert_moved(&mut self, lpn: Lpn, sector: Ppa) {
         let line = self.shape.line_of(&self.state.lines, sector);
@@ -584,11 +587,11 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         } else {
             s.ring.insert(Lpn::NONE, Origin::Gc, heat);
         }
-        // The victim is free when the last of it is in the ring.
+        // The line is freed after its last sector has entered the ring.
         self.release(line, 1);
     }
 
-    /// Count the collection of a line that is free now.
+    /// Count the collection of a line that is now free.
     pub(super) fn collected(&mut self, line: u32) {
         let took = self.state.now - self.state.collector.chosen_at[line as usize];
         let c = &mut self.state.counters;

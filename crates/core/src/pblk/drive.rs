@@ -33,10 +33,10 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use tailcut_units::{Occupant, Occupants, SimTime};
 
-/// A drive that has not come to rest after so many events never does.
+/// The most events in which a drive becomes idle.
 const SETTLE_EVENTS_MAX: u64 = 100_000_000;
 
-/// The timers above the flash. At equal times the first of them goes first.
+/// The timers above the flash. At equal times the lowest number fires first.
 pub(super) const TIMER_UP: usize = 0;
 pub(super) const TIMER_DONE: usize = 1;
 pub(super) const TIMER_ARRIVED: usize = 2;
@@ -44,7 +44,7 @@ pub(super) const TIMER_READS: usize = 3;
 pub(super) const TIMER_WRITES: usize = 4;
 pub(super) const TIMER_RARE: usize = 5;
 
-/// A drive under pblk and its state. See the module's documentation.
+/// A drive under pblk and its state. See the documentation of the module.
 pub struct Pblk<O: Observer = (), M: Medium = NoData> {
     pub(super) shape: Shape,
     pub(crate) map: Map,
@@ -53,7 +53,7 @@ pub struct Pblk<O: Observer = (), M: Medium = NoData> {
     pub(crate) data: Payload<M>,
 }
 
-/// The variable state above the flash, without the map's arrays.
+/// The mutable state above the flash, without the arrays of the map.
 #[derive(Serialize, Deserialize)]
 pub(super) struct State {
     pub now: u64,
@@ -68,13 +68,14 @@ pub(super) struct State {
     pub collector: Collector,
     pub gate: Gate,
     pub mix: Mix,
-    /// Sectors of reads that are computed from others, where the medium holds data: request, sector, the others.
+    /// Sectors that a host read computes by parity, where the medium holds data: request, sector, and the sectors to
+    /// read.
     pub rebuilds: Vec<(u32, Ppa, Others)>,
-    /// Sectors that commands read, on a drive with strides that can fail.
+    /// Sectors that outstanding reads need, on a drive with strides and faults.
     pub wanted: AllWanted,
-    /// Whether a command has come. Before, a drive is made to have a past in zero time.
+    /// Whether the first command was submitted. Before it, the drive is aged in zero time.
     pub runs: bool,
-    /// Lines that nothing refers to any more, to be freed at the end of the event.
+    /// Lines without references. They are freed at the end of the event.
     pub released: Vec<u32>,
     pub failures: Failures,
     pub counters: Counters,
@@ -91,7 +92,7 @@ impl<O: Observer> Pblk<O> {
 }
 
 impl Shape {
-    /// Mean and maximum, over the good blocks, of what a function gives by plane and index.
+    /// Mean and maximum of a function of plane and block index over the good blocks.
     fn mean_and_most(&self, of: impl Fn(u32, u32) -> u32) -> (f64, u32) {
         let (mut sum, mut count, mut most) = (0u64, 0u64, 0);
         for (plane, bad) in (0..).zip(&self.bad_blocks) {
@@ -110,7 +111,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// As [`Pblk::new`], over a medium.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Pblk::new`].
     pub fn with_medium(
         config: &DeviceConfig,
         seed: u64,
@@ -125,7 +126,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let suspend_program =
             SuspendProgramPolicy::new(&p.suspend_program, x).map_err(of_policy("suspend_program"))?;
         check_suspension(config, &schedule, suspend_erase.suspends(), suspends_programs(&suspend_program))?;
-        // Each sector of a host read may be computed from others.
+        // Parity may compute each sector of a host read from the other members of its stride.
         let others = shape.strides.map_or(1, |strides| strides.width - 1);
         let most_ops = shape.host.queue_depth * shape.most_parts() * others
             + 2 * shape.luns
@@ -190,12 +191,12 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         Ok(drive)
     }
 
-    /// Capacity the host addresses, in bytes.
+    /// Capacity that the host addresses, in bytes.
     pub fn host_bytes(&self) -> u64 {
         self.shape.host_bytes()
     }
 
-    /// The capacity arithmetic.
+    /// The capacity calculation.
     pub fn capacity(&self) -> &Capacity {
         &self.shape.capacity
     }
@@ -205,17 +206,17 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         &self.shape
     }
 
-    /// Where a sector of the host is.
+    /// The location of a sector of the host.
     pub fn whereabouts(&self, sector: Lpn) -> Mapping {
         self.map.lookup(sector)
     }
 
-    /// Totals so far.
+    /// The counters.
     pub fn counters(&self) -> &Counters {
         &self.state.counters
     }
 
-    /// Totals of the flash so far.
+    /// The counters of the flash.
     pub fn flash_counters(&self) -> &FlashCounters {
         self.flash.counters()
     }
@@ -226,7 +227,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.flash.reset_counters();
     }
 
-    /// What each block of the flash remembers.
+    /// The state of each block of the flash.
     pub fn blocks(&self) -> &Blocks {
         self.flash.blocks()
     }
@@ -259,13 +260,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.flash.pool_bytes() + self.state.interface.requests.bytes()
     }
 
-    /// Let the drive come to rest: program what the ring holds, and end what is under way. Returns whether nothing is
-    /// left. No command may be under way.
+    /// Program what the ring holds, and finish all operations. Returns whether the drive is idle and the ring is
+    /// empty. No command may be outstanding.
     pub fn settle(&mut self) -> bool {
         debug_assert_eq!(self.outstanding(), 0);
         for _ in 0..SETTLE_EVENTS_MAX {
             if self.is_quiet() {
-                // Padding takes space, so that less than a unit is programmed last.
+                // A partial write unit is programmed last, because its padding takes space.
                 if self.state.ring.flush().is_none() {
                     return true;
                 }
@@ -279,9 +280,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         false
     }
 
-    /// Shut the drive down: program what the ring holds, pad the open line to its end, write all metadata, and let the map
-    /// point to the device. All of the open line may be padding. Returns whether nothing is left to do. No command may
-    /// be under way; the next one lets the drive go on.
+    /// Shut the drive down: program what the ring holds, pad the open line to its end, write all metadata, and let
+    /// the map point to flash. Returns whether all of this is done. No command may be outstanding. The drive goes on
+    /// with the next command.
     pub fn shut_down(&mut self) -> bool {
         if !self.settle() {
             return false;
@@ -298,7 +299,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.is_quiet() && self.state.ring.unsynced() == 0
     }
 
-    /// Describe what is under way and what it waits for, for the error of a run that makes no progress.
+    /// Describe what is outstanding and what it waits for, for the error message of a run that makes no progress.
     pub fn describe_waiting(&self) -> String {
         let s = &self.state;
         let (limits, counted) = (s.limiter.limits(), s.limiter.counted());
@@ -330,33 +331,33 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         out
     }
 
-    /// Mean and largest program/erase count of a block.
+    /// Mean and largest number of program/erase cycles of a block.
     pub fn wear(&self) -> (f64, u32) {
         let blocks = self.flash.blocks();
         self.shape.mean_and_most(|plane, index| blocks.cycles_at(blocks.place(plane, index)))
     }
 
-    /// What the pulses of erases have made of the blocks; `None` if erases take the configured loops.
+    /// Wear of the blocks by erase pulses; `None` if erases take the configured loops.
     pub fn pulse_wear(&self) -> Option<PulseWear> {
         let eraser = self.flash.eraser()?;
         let wear = self.shape.mean_and_most(|plane, index| self.flash.wear_of(plane, index));
         Some(PulseWear::of(eraser, wear))
     }
 
-    /// Suspensions of erases by block since the drive was made, and their effect.
+    /// Suspensions of erases by block since the drive was created, and their effect.
     pub fn suspension_wear(&self) -> SuspensionWear {
         let blocks = self.flash.blocks();
         let of = |plane, index| blocks.suspensions()[blocks.id(plane, index).index()];
         SuspensionWear::of(self.shape.mean_and_most(of), self.shape.rber_growth)
     }
 
-    /// Energy that the arrays took since the counters were reset, in millijoules: in all, and for suspending, resuming
-    /// and repeating alone.
+    /// Energy that the arrays took since the counters were reset, in millijoules: the total, and the part of
+    /// suspending, resuming and repeating.
     pub fn energy_mj(&self) -> (f64, f64) {
         self.flash.counters().energy_mj(&self.shape.energy)
     }
 
-    /// How long all parts were in use since the drive was made.
+    /// How long each part was in use since the drive was created.
     pub fn usage(&self) -> Usage {
         Usage {
             at: self.state.now,
@@ -367,12 +368,12 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Time of all channels granted so far, ns, by occupant in the order of [`Occupant::ALL`].
+    /// Time granted on all channels so far, ns, by occupant in the order of [`Occupant::ALL`].
     pub fn channel_busy(&self) -> [u64; Occupant::COUNT] {
         self.flash.channel_busy()
     }
 
-    /// The times of all channels together up to now.
+    /// The times of all channels together until now.
     pub fn channel_time(&self) -> ChannelTime {
         self.flash.channel_time()
     }
@@ -382,7 +383,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.flash.observer()
     }
 
-    /// The observer, to empty it.
+    /// The observer, mutable.
     pub fn observer_mut(&mut self) -> &mut O {
         self.flash.observer_mut()
     }
@@ -398,17 +399,17 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.flash.into_observer()
     }
 
-    /// Timers fired since the drive was made.
+    /// Timers fired since the drive was created.
     pub fn events(&self) -> u64 {
         self.state.events
     }
 
-    /// Number of commands under way.
+    /// Number of outstanding commands.
     pub fn outstanding(&self) -> u32 {
         self.state.interface.requests.used() as u32
     }
 
-    /// The time of the last timer fired or command submitted.
+    /// The time of the last timer or command.
     #[inline]
     pub fn now(&self) -> SimTime {
         SimTime(self.state.now)
@@ -420,8 +421,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         SimTime(self.state.timers.first().1).min(self.flash.next_event())
     }
 
-    /// Fire every timer due at or before `until`, each at its own deadline and in order. `completed` is called for
-    /// every command that ends.
+    /// Fire every timer that is due at or before `until`, each at its own time and in order. `completed` is called
+    /// for every command that ends.
     pub fn advance(&mut self, until: SimTime, completed: &mut impl FnMut(&Completion<'_>)) {
         while self.advance_to_completion(until, u64::MAX, completed) > 0 {}
         if until != SimTime::NEVER {
@@ -429,8 +430,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Fire the timers due at or before `until` in order, but stop when a command has ended and all timers of that
-    /// time have fired, or after `most` timers. Returns the number of timers fired.
+    /// Fire the timers that are due at or before `until` in order. Stop when a command has ended and all timers of
+    /// that time have fired, or after `most` timers. Returns the number of timers fired.
     #[inline]
     pub fn advance_to_completion(
         &mut self,
@@ -445,7 +446,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             let SimTime(of_flash) = self.flash.next_event();
             // At equal times the timers above the flash fire first.
             let at = own.min(of_flash);
-            // Only what is rare is left: collection that waits for a time, planes that die, or nothing.
+            // No timer is set, or only that of collection and of dying planes.
             if (at == UNSET || timer == TIMER_RARE && own <= of_flash) && self.stop_if_stuck() {
                 continue;
             }
@@ -480,7 +481,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.flash.pass(SimTime(now));
     }
 
-    /// The first command comes: collection begins where its past has left the drive short of space.
+    /// The first command was submitted. Collection begins if ageing has left too few free chunks.
     #[cold]
     pub(super) fn begin_run(&mut self) {
         self.state.runs = true;
@@ -513,7 +514,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Free the lines that nothing refers to any more, and let those go on that wait for space.
+    /// Free the lines without references. The writer and collection may wait for them.
     #[cold]
     fn free_lines(&mut self) {
         while let Some(line) = self.state.released.pop() {
@@ -527,7 +528,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.admit();
     }
 
-    /// Set the limits anew after the number of free chunks has changed, and let collection see it.
+    /// Update the limits after the number of free chunks has changed, and run the collector.
     pub(super) fn space_changed(&mut self) {
         let before = self.state.limiter.limits();
         self.limits_at_once();

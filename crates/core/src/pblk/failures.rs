@@ -1,9 +1,9 @@
-//! Operations that fail: sectors are programmed elsewhere, chunks grow bad, lines are lost, and what nothing helps is
-//! told.
+//! Operations that fail: sectors are programmed elsewhere, chunks become bad, lines are lost, and data that cannot be
+//! recovered are reported.
 //!
-//! The sectors of a program that has failed go back to the writer, which takes them first. The rest of their chunk takes
-//! nothing more in this line, and the line is collected before others. The chunk stays in use: only one that could not be
-//! erased is bad. Nothing covers data that cannot be read.
+//! If a program fails, the writer programs its sectors again before all others. The rest of the chunk takes no more
+//! data in this line, and the line is collected before others. The chunk stays in use. A chunk becomes bad only if
+//! its erase fails. Without strides data that cannot be read are not recovered.
 
 use super::drive::{Pblk, TIMER_RARE};
 use super::lines::{Lines, LunRange, State as LineState};
@@ -23,14 +23,14 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use tailcut_units::{Cause, ReadOnlyReason, SimTime, Status};
 
-/// What pblk and its host know about failures.
+/// What pblk and the host know about failures.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Failures {
     /// Sectors that could not be read.
     pub unreadable: BTreeSet<Ppa>,
-    /// The host's sectors that collection has gone on without.
+    /// Sectors of the host that collection has dropped, because they could not be read.
     pub lost: BTreeSet<Lpn>,
-    /// Number of deaths of the configuration that have happened, and the planes that are dead.
+    /// Number of configured deaths that have happened, and the dead planes.
     deaths: u32,
     dead: BTreeSet<u32>,
     /// Whether writes are refused.
@@ -38,12 +38,12 @@ pub(super) struct Failures {
 }
 
 impl Failures {
-    /// Whether no sector is known that cannot be read where it lies.
+    /// Whether no sector and no plane is known to be unreadable.
     pub fn knows_no_unreadable(&self) -> bool {
         self.unreadable.is_empty() && self.dead.is_empty()
     }
 
-    /// Let planes die.
+    /// Mark planes as dead.
     fn kill<O: Observer>(&mut self, flash: &mut Flash<O>, planes: Range<u32>, now: SimTime) {
         let (first, count) = (planes.start, planes.end - planes.start);
         for plane in planes {
@@ -53,7 +53,7 @@ impl Failures {
         flash.observer_mut().changes(now, Change::PlanesDie { first, count });
     }
 
-    /// Note the sectors that a read did not give, and return them.
+    /// Record the sectors that a read could not return, and return them.
     #[cold]
     pub(super) fn note_unread<O: Observer>(&mut self, shape: &Shape, flash: &Flash<O>, op: OpId) -> Vec<Ppa> {
         let unread = shape.unread_of(flash, op);
@@ -72,7 +72,7 @@ impl Failures {
         }
     }
 
-    /// Forget that sectors could not be read which a read has given now.
+    /// Remove sectors that a read has returned from those that are known to be unreadable.
     #[inline]
     pub(super) fn note_read<O: Observer>(&mut self, shape: &Shape, flash: &Flash<O>, op: OpId) {
         if !self.unreadable.is_empty() {
@@ -80,7 +80,7 @@ impl Failures {
         }
     }
 
-    /// Forget which sectors of a line could not be read: it is free.
+    /// Remove the sectors of a line that is now free from those that are known to be unreadable.
     pub(super) fn forget_line(&mut self, shape: &Shape, lines: &Lines, line: u32) {
         let unreadable = &mut self.unreadable;
         if !unreadable.is_empty() {
@@ -94,7 +94,7 @@ impl Failures {
         shape.deaths.get(self.deaths as usize).map_or(UNSET, |death| death.at)
     }
 
-    /// Let the planes die whose time has come.
+    /// Let all planes die that are due.
     pub(super) fn let_planes_die<O: Observer>(&mut self, shape: &Shape, flash: &mut Flash<O>, now: u64) {
         while self.next_death(shape) <= now {
             let planes = shape.deaths[self.deaths as usize].planes.clone();
@@ -109,7 +109,7 @@ impl Failures {
         self.read_only.is_some()
     }
 
-    /// Whether a sector is known not to be readable.
+    /// Whether a sector is known to be unreadable.
     pub(super) fn is_unreadable(&self, shape: &Shape, sector: Ppa) -> bool {
         let f = self;
         f.unreadable.contains(&sector) || !f.dead.is_empty() && f.dead.contains(&shape.plane_of(sector))
@@ -117,7 +117,7 @@ impl Failures {
 }
 
 impl Shape {
-    /// The sectors of a read that it did not give.
+    /// The sectors that a read could not return.
     fn unread_of<O: Observer>(&self, flash: &Flash<O>, op: OpId) -> Vec<Ppa> {
         let o = flash.op(op);
         let sectors = (0..64).filter(|at| o.cmd.units() >> at & 1 != 0).map(|at| o.cmd.ppa + at);
@@ -126,7 +126,7 @@ impl Shape {
 }
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
-    /// Handle a program that has failed, of which the host hears now.
+    /// Handle the failure of a program, which the host learns now.
     #[cold]
     pub(super) fn program_failed(&mut self, unit: &Unit) {
         let (line, stripe) = (unit.line, unit.unit / self.shape.luns);
@@ -161,8 +161,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Let the rest of a chunk take nothing more before the next erase, if its line takes data. The metadata at the end
-    /// move to an earlier place.
+    /// Let the rest of a chunk take no more data before its next erase, if its line is open. The metadata at the end
+    /// of the line move to an earlier place.
     fn give_up_chunk(&mut self, line: u32, position: u32) {
         let Some((next, left)) = self.state.writer.room_of(line) else { return };
         if self.state.lines.has_given_up(line, position) {
@@ -173,7 +173,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             (self.state.lines.line(line).metadata, shape.strides_of(&self.state.lines, line));
         let is_data = |position| strides.is_none_or(|strides| !strides.is_parity(position));
         let lines = &mut self.state.lines;
-        // Without room for them the metadata stay where they are.
+        // If they have no room there, the metadata stay where they are.
         let now = lines.give_up_if_room((line, position), (next, shape.line_units), metadata, is_data);
         if let Some(now) = now {
             self.state.writer.take_room(line, left - now);
@@ -181,7 +181,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// The erase of a chunk of the next line has failed: it is bad.
+    /// The erase of a chunk of the next line has failed. The chunk is bad.
     #[cold]
     pub(super) fn erase_failed(&mut self, line: u32, position: u32) {
         self.state.counters.erase_failures += 1;
@@ -192,10 +192,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.lines.resize(line, &size);
     }
 
-    /// Let something be done to the drive now, from outside: see [`Intervention`].
+    /// Apply an intervention from outside now: see [`Intervention`].
     ///
     /// # Errors
-    /// The drive is not made for it, or there is no such place.
+    /// The drive does not support it, or the place does not exist.
     pub fn intervene(&mut self, at: SimTime, what: &Intervention) -> Result<(), InterventionError> {
         let planes = match what {
             Intervention::Fault(fault) => self.flash.inject(fault, at)?,
@@ -212,7 +212,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         Ok(())
     }
 
-    /// Whether nothing happens any more, but for planes that die.
+    /// Whether nothing is outstanding, except that planes may die.
     pub(super) fn is_quiet(&self) -> bool {
         let s = &self.state;
         self.flash.next_event() == SimTime::NEVER
@@ -220,13 +220,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             && !s.collector.has_timer()
     }
 
-    /// If the host waits for what will never happen, refuse writes from now on. Linux stops the pipeline when it finds no
-    /// free line. Returns whether commands have ended.
+    /// If the host waits for an event that will never happen, refuse writes from now on. Linux stops the pipeline
+    /// when it finds no free line. Returns whether commands have ended.
     #[cold]
     pub(super) fn stop_if_stuck(&mut self) -> bool {
         let i = &self.state.interface;
         let waits = !i.room.is_empty() || !i.flushes.is_empty();
-        // A drive without faults never comes to this.
+        // A drive without faults never gets stuck.
         if !waits || self.shape.faults.is_none() || !self.is_quiet() {
             return false;
         }
@@ -253,12 +253,12 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         true
     }
 
-    /// Since when the drive is read-only, and why; `None` if it is not.
+    /// When and why the drive became read-only; `None` if it is not.
     pub fn read_only(&self) -> Option<ReadOnly> {
         self.state.failures.read_only
     }
 
-    /// What is left of the drive; `None` if it cannot fail.
+    /// The state of the drive after faults; `None` if it cannot fail.
     pub fn fault_report(&self) -> Option<FaultReport> {
         self.shape.faults.as_ref()?;
         let f = &self.state.failures;
