@@ -1,10 +1,11 @@
-//! Between host and device: requests of the host, vector commands of pblk, the controller of the device and the link.
+//! The path between host and flash: requests of the host, vector commands of pblk, the controller of the device, and
+//! the host link.
 //!
-//! pblk runs on the host. A request costs the host a fixed time on its way in and out, and so does each vector
-//! command that pblk sends by itself. The controller of the device has a part that reads and another that
-//! programs, each with a time for a command and for each of its sectors. The one that reads takes the sectors of all
-//! commands in turn ([`super::turns`]). Data of a program cross the link before
-//! they reach it, data of a read behind it.
+//! pblk runs on the host. The host takes a fixed time to submit and to complete a request. It takes the same time for
+//! each vector command that pblk sends on its own. The controller has a server for reads and another for programs and
+//! erases. Each takes a time for a command and a time for each of its sectors. The server of reads serves the
+//! commands round-robin, sector by sector ([`super::turns`]). Data of a program cross the link before they reach the
+//! controller. Data of a read cross the link after the flash has delivered them.
 
 use super::drive::{Pblk, State, TIMER_ARRIVED, TIMER_DONE, TIMER_READS, TIMER_UP, TIMER_WRITES};
 use super::rail::failures::Reader;
@@ -26,25 +27,25 @@ use std::collections::VecDeque;
 use strum::VariantNames;
 use tailcut_units::{Cause, Command, HostOp, Ledger, SimTime, Status};
 
-/// A request under way.
+/// An outstanding request.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Request {
-    /// What every command has.
+    /// The fields that every host command has.
     pub host: Arrived,
-    /// Reads: flash operations still to end.
+    /// Reads: flash operations that have not ended.
     pub remaining: u32,
-    /// Writes: the next sector to enter the ring, and the end.
+    /// Writes: the next sector to enter the ring, and the end of the range.
     pub next: u32,
     pub end: u32,
-    /// Writes: the account of waits when it began to wait.
+    /// Writes: a copy of the account of waits, taken when the write began to wait.
     pub waits: Waits,
     /// FLUSH: when it began to wait, ns.
     pub since: u64,
-    /// Reads: whether a sector is computed from others.
+    /// Reads: whether parity computes a sector.
     pub is_rebuilt: bool,
 }
 
-/// Time by the reason for which the first waiting write waits, ns.
+/// Wait of the first waiting write by reason, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Waits {
     total: [u64; RingWait::VARIANTS.len()],
@@ -52,25 +53,25 @@ pub(super) struct Waits {
     since: u64,
 }
 
-/// The reasons, by index.
+/// The reasons, in the order of their index.
 const REASONS: [RingWait; RingWait::VARIANTS.len()] =
     [RingWait::Admission, RingWait::Room, RingWait::Lun, RingWait::Gate];
 
 impl Waits {
-    /// Count time from `now` on to this reason. Returns whether it is another than before.
+    /// Charge the time from `now` on to this reason. Returns whether the reason has changed.
     pub fn turn_to(&mut self, reason: RingWait, now: u64) -> bool {
         self.settle(now);
         std::mem::replace(&mut self.reason, reason as u8) != reason as u8
     }
 
-    /// Bring the account up to `now`.
+    /// Update the account to `now` and return a copy.
     pub fn settle(&mut self, now: u64) -> Waits {
         self.total[usize::from(self.reason)] += now - self.since;
         self.since = now;
         *self
     }
 
-    /// Charge the time since an earlier copy.
+    /// Charge the time since `earlier` was copied.
     pub fn charge(&self, earlier: &Waits, to: &mut Ledger) {
         for ((reason, after), before) in REASONS.into_iter().zip(self.total).zip(earlier.total) {
             to.charge(reason.cause(), after - before);
@@ -79,63 +80,63 @@ impl Waits {
 }
 
 crate::flash::owners! {
-    /// Whom a flash operation serves.
+    /// What a flash operation belongs to.
     pub(super) enum Work {
         /// A read of the host.
         Request(id),
-        /// A program: of data or of metadata.
+        /// A program of data, parity or metadata.
         Unit(id),
-        /// The erase of a chunk of a next line.
+        /// An erase of a chunk of a next line.
         Erase(chunk),
         /// A read of collection.
         Moved(id),
         /// A read of the metadata of a victim.
         Metadata,
-        /// The second command of a read of the host.
+        /// A repeated read of the host, after some of its sectors could not be read.
         Again(id),
-        /// The second command of a read of collection.
+        /// A repeated read of collection, after some of its sectors could not be read.
         MovedAgain(id),
     }
 }
 
-/// The bits of a number in a queue to the host that say what it counts.
+/// In a queue to the host, the bits of a number from this one on hold its kind of work.
 const TAG_SHIFT: u32 = 28;
 
-/// A number in a queue to the host.
+/// Encode an owner as a number for a queue to the host.
 fn tagged(owner: Owner) -> u32 {
     debug_assert!(owner.id >> TAG_SHIFT == 0);
     owner.part << TAG_SHIFT | owner.id
 }
 
-/// What a number in a queue to the host stands for.
+/// Decode a number from a queue to the host.
 fn untagged(number: u32) -> Work {
     Work::from(Owner { part: number >> TAG_SHIFT, id: number & ((1 << TAG_SHIFT) - 1) })
 }
 
-/// Queues and servers between host and flash.
+/// The queues and servers between host and flash.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Interface {
-    /// Requests under way.
+    /// The outstanding requests.
     pub requests: Slab<Request>,
     submitted: u64,
-    /// Requests on their way into pblk.
+    /// Requests that have not reached pblk yet.
     arrived: Fifo,
-    /// The controller of the device: what reads, and what programs and erases.
+    /// The two servers of the controller: reads; programs and erases.
     reads: Turns,
     writes: Server,
     to_write: Fifo,
-    /// The link, to the host and from it.
+    /// The link to the host, and from the host.
     up: LinkWay,
     down: LinkWay,
-    /// Commands whose data are up, and commands that end without data.
+    /// Commands whose data reach the host, and commands that complete without data.
     data_up: Fifo,
     done: Fifo,
-    /// Writes that wait before the ring, in order, and for what the first waits.
+    /// Writes that wait for the ring, in order, and the reasons for which the first one waits.
     pub room: VecDeque<u32>,
     pub waits: Waits,
-    /// FLUSH commands, each with the last sector that it waits for.
+    /// FLUSH commands, and writes with forced unit access, each with the last sector that it waits for.
     pub flushes: VecDeque<(RingPlace, u32)>,
-    /// The operations of one vector command, while it is built.
+    /// The operations of the vector command that is being built.
     #[serde(skip)]
     pub scratch: Vec<OpId>,
 }
@@ -170,13 +171,13 @@ impl Interface {
         }
     }
 
-    /// Operations that are on their way to the device, for an audit.
+    /// Operations that have not reached the flash, for an audit.
     pub(super) fn on_their_way(&self) -> Vec<OpId> {
         let i = self;
         i.reads.ops().chain(i.to_write.iter().map(|(_, op)| OpId::of(op))).collect()
     }
 
-    /// Nanoseconds up to now in which the link moved data: to the host, and from it.
+    /// Time up to `now` in which the link has transferred data to the host, and from the host, ns.
     pub(super) fn link_ns(&self, now: u64) -> [u64; 2] {
         let (i, now) = (self, now);
         [i.up.moved(now), i.down.moved(now)]
@@ -202,29 +203,29 @@ impl Interface {
         flash.observer_mut().request(&RequestEvent { request, at, step });
     }
 
-    /// Tell the host, after its fixed time, that something without data has ended.
+    /// Notify the host of an event without data, after its fixed time.
     #[inline]
     pub(super) fn tell_host(&mut self, shape: &Shape, timers: &mut FewTimers, now: u64, work: Work) {
         let at = now + shape.host.complete_latency.0;
         self.done.push(timers, at, tagged(work.into()));
     }
 
-    /// Send data to the host from now on. Returns when the link is granted, and when they have arrived.
+    /// Transfer data to the host. Returns when the transfer begins and when it ends.
     #[inline]
     pub(super) fn send_up(&mut self, shape: &Shape, now: u64, bytes: u64) -> (u64, u64) {
         let (begin, span) = self.up.grant(now, bytes, shape.host.link_rate);
         (begin, begin + span)
     }
 
-    /// Note that the last data of a command are up at `at`.
+    /// Schedule the end of a command whose last data reach the host at `at`.
     #[inline]
     pub(super) fn data_up_at(&mut self, shape: &Shape, timers: &mut FewTimers, at: u64, work: Work) {
         let at = at + shape.host.complete_latency.0;
         self.data_up.push(timers, at, tagged(work.into()));
     }
 
-    /// Let the controller of the device do the reads of one vector command, which reaches it now. Each is submitted
-    /// when its last sector is through.
+    /// Queue the reads of a vector command at the controller. Each operation is submitted to the flash when the
+    /// controller has served its last sector.
     pub(super) fn pass_reads<O: Observer>(
         &mut self,
         flash: &Flash<O>,
@@ -238,7 +239,7 @@ impl Interface {
         }
     }
 
-    /// Send a program or an erase to the device, with `bytes` of data and `sectors` that the controller counts.
+    /// Send a program or an erase to the device, with `bytes` of data. The controller is busy for `sectors`.
     pub(super) fn pass_write(
         &mut self,
         shape: &Shape,
@@ -258,7 +259,7 @@ impl Interface {
         };
         let command = shape.command_ns;
         let begin = self.writes.serve(arrived, command + sectors * shape.write_sector_ns);
-        // The sectors of a command limit the rate: what follows waits for them, the command itself does not.
+        // The time of the sectors delays only later commands, not this one.
         self.to_write.push(timers, begin + command, op.number());
     }
 
@@ -270,7 +271,7 @@ impl Interface {
 }
 
 impl State {
-    /// End a command that no data of the device belong to.
+    /// Complete a command for which no data come from the device.
     pub(super) fn complete<O: Observer>(&mut self, shape: &Shape, flash: &mut Flash<O>, id: u32) {
         let i = &mut self.interface;
         i.observe(flash, self.now, id, RequestStep::Held);
@@ -279,7 +280,7 @@ impl State {
         i.requests[id].host.ledger.charge(Cause::HOST_LATENCY, latency);
     }
 
-    /// Send a read to the device that pblk makes by itself. It costs the host as much as a request.
+    /// Send a read that pblk issues on its own. It costs the host as much time as a request.
     pub(super) fn send_read(&mut self, shape: &Shape, work: Work) {
         let at = self.now + shape.host.submit_latency.0;
         self.interface.arrived.push(&mut self.timers, at, tagged(work.into()));
@@ -287,24 +288,24 @@ impl State {
 }
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
-    /// Whether a further command would be accepted now.
+    /// Whether the drive would accept another command now.
     #[inline]
     pub fn has_place(&self) -> bool {
         !self.state.interface.requests.is_exhausted()
     }
 
-    /// Prepare the look-up of a command at this offset that is submitted soon.
+    /// Prefetch the map entry for a command at this offset that is submitted soon.
     #[inline]
     pub fn prepare(&self, offset: u64) {
         self.map.prefetch(sector_of(offset));
     }
 
-    /// Submit a command at time `at`, which must not be before the last `advance` (call `advance(at)` first: at equal
-    /// times timers fire before submissions). `wanted` is when the host wanted to submit the command, at most `at`;
-    /// its latency counts from there. Returns the serial number of the submission.
+    /// Submit a command at time `at`, which must not be before the last `advance`. Call `advance(at)` first: at equal
+    /// times timers fire before submissions. `wanted` is when the host wanted to submit the command, at most `at`.
+    /// The latency of the command counts from `wanted`. Returns the serial number of the submission.
     ///
     /// # Errors
-    /// The queue is full, or the submitter has not kept to the order of calls.
+    /// The queue is full, or the calls are out of order.
     #[inline]
     pub fn submit(
         &mut self,
@@ -316,11 +317,11 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.submit_write(at, wanted, command, tag, &[])
     }
 
-    /// Like [`Pblk::submit`], with the bytes of a write, which a medium with data stores: as many as the command says, or
-    /// none for zeros.
+    /// Like [`Pblk::submit`], with the bytes of a write, which a medium with data stores. `data` has as many bytes as
+    /// the command, or none for zeros.
     ///
     /// # Errors
-    /// The queue is full, or the submitter has not kept to the order of calls.
+    /// The queue is full, or the calls are out of order.
     #[inline]
     pub fn submit_write(
         &mut self,
@@ -359,7 +360,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         Ok(index)
     }
 
-    /// Number of host writes under way, and when the host wanted the oldest.
+    /// Number of outstanding host writes, and when the host wanted to submit the oldest.
     pub fn waiting_writes(&self) -> Option<(u32, SimTime)> {
         let i = &self.state.interface;
         let requests = i.requests.in_use().into_iter().map(|id| &i.requests[id].host);
@@ -368,7 +369,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         Some((arrived.len() as u32, SimTime(arrived.iter().copied().min()?)))
     }
 
-    /// A request has come to pblk, or a read that pblk sends by itself to the device.
+    /// A host request reaches pblk, or a read that pblk issues on its own reaches the device.
     pub(super) fn arrived(&mut self) {
         let s = &mut self.state;
         match untagged(s.interface.arrived.pop(&mut s.timers)) {
@@ -381,7 +382,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Begin a request of the host.
+    /// Start a request of the host.
     fn begin(&mut self, id: u32) {
         let s = &mut self.state;
         let Command { op, offset, bytes, .. } = s.interface.requests[id].host.command;
@@ -399,7 +400,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// A turn of the controller ends, with which reads may be through.
+    /// The controller has served a sector of a read. Submit the operations that it has served completely.
     pub(super) fn turn_ends(&mut self) {
         let (s, flash) = (&mut self.state, &mut self.flash);
         let at = s.interface.reads.end(s.now, |Through { op, waited, own }| {
@@ -415,7 +416,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         s.timers.set(TIMER_READS, at.unwrap_or(UNSET));
     }
 
-    /// Fire the next event of the flash, which is due.
+    /// Fire the next event of the flash.
     #[inline]
     pub(super) fn fire_flash(&mut self) {
         match self.flash.fire() {
@@ -463,7 +464,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Data of a command are up. Returns whether a command of the host has ended.
+    /// The data of a command have reached the host. Returns whether a host command has ended.
     pub(super) fn data_are_up(&mut self, completed: &mut impl FnMut(&Completion<'_>)) -> bool {
         let s = &mut self.state;
         match untagged(s.interface.data_up.pop(&mut s.timers)) {
@@ -485,7 +486,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         false
     }
 
-    /// Something without data has ended, and the host hears of it. Returns whether a command of the host has ended.
+    /// The host is notified of an event without data. Returns whether a host command has ended.
     pub(super) fn heard(&mut self, completed: &mut impl FnMut(&Completion<'_>)) -> bool {
         let s = &mut self.state;
         match untagged(s.interface.done.pop(&mut s.timers)) {
@@ -522,7 +523,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     }
 }
 
-/// The sector that holds a byte of the host's address space.
+/// The sector that contains a byte address of the host.
 #[inline]
 fn sector_of(offset: u64) -> crate::address::Lpn {
     crate::address::Lpn((offset / super::array::SECTOR) as u32)

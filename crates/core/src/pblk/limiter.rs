@@ -1,33 +1,33 @@
-//! The rate limiter: how much of the ring users and collection may have, by the free blocks.
+//! The rate limiter: how many slots of the ring users and collection may have, by the number of free chunks.
 //!
-//! A block of pblk is a chunk. What either side has in the ring is counted until its slots are used again, not until it
-//! is programmed. So nearly every slot of a ring that has gone round is counted, and below `high` sectors enter in the
-//! ratio of the two limits at every rate: users wait for collection too.
+//! pblk calls a chunk a block. A slot counts for users or for collection until it is reused, not only until it is
+//! programmed. In the steady state nearly every slot of the ring counts. Below `high` free chunks users and
+//! collection therefore enter in the ratio of their limits at every rate, and users wait for collection too.
 
 use serde::{Deserialize, Serialize};
 
-/// Slots of a window: limits are whole windows.
+/// Slots of a window. Limits are multiples of a window.
 const WINDOW: u32 = 64;
-/// How long collection keeps to its limit after the last write of a user, ns.
+/// Time after the last write of a user in which collection obeys its limit, ns.
 pub const QUIET_NS: u64 = 5_000_000_000;
 
 /// Whether collection runs, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum State {
-    /// It does not.
+    /// It does not run.
     Off,
-    /// For lines with write errors alone.
+    /// It collects only lines with write errors.
     WriteErrors,
-    /// For space.
+    /// It collects lines for space.
     Low,
 }
 
-/// The limits, and what counts against them.
+/// The limits, and the slots that count.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Limiter {
     /// Slots of the ring.
     budget: u32,
-    /// Free chunks from which on nobody is limited, and up to which no user writes.
+    /// With `high` free chunks or more nobody is limited. With `reserve` or fewer no user writes.
     high: u32,
     reserve: u32,
     state: State,
@@ -35,7 +35,7 @@ pub struct Limiter {
     gc_max: u32,
     user: u32,
     gc: u32,
-    /// Up to when collection keeps to its limit, ns.
+    /// Collection obeys its limit up to this time, ns.
     limited_until: u64,
 }
 
@@ -60,7 +60,7 @@ impl Limiter {
         }
     }
 
-    /// Set the limits for this number of free chunks. `write_errors`: some closed line has had one.
+    /// Set the limits for this number of free chunks. `write_errors`: a closed line has a write error.
     pub fn update(&mut self, free: u32, write_errors: bool) {
         let windows = log2_up(self.budget / WINDOW);
         (self.state, self.user_max) = if free >= self.high {
@@ -87,28 +87,28 @@ impl Limiter {
         (self.user_max, self.gc_max)
     }
 
-    /// What counts against them.
+    /// The slots of users and of collection that count.
     pub fn counted(&self) -> (u32, u32) {
         (self.user, self.gc)
     }
 
-    /// Whether a write of a user may enter. It may exceed the limit by its own size.
+    /// Whether a write of a user may enter. The whole write enters, even if it exceeds the limit.
     pub fn admits_user(&self) -> bool {
         self.user < self.user_max
     }
 
-    /// Whether a sector of collection may enter at `now`. Without writes of users it is not limited.
+    /// Whether a sector of collection may enter at `now`. Without recent writes of users collection is not limited.
     pub fn admits_gc(&self, now: u64) -> bool {
         self.gc < self.gc_max || now >= self.limited_until
     }
 
-    /// Whether collection is to take more of the ring while users write.
+    /// Whether collection is below its limit.
     #[inline]
     pub fn wants_gc(&self) -> bool {
         self.gc < self.gc_max
     }
 
-    /// When collection is no longer limited, unless a user writes.
+    /// When collection is no longer limited if no user writes until then.
     pub fn limited_until(&self) -> u64 {
         self.limited_until
     }
@@ -119,12 +119,12 @@ impl Limiter {
         self.limited_until = now + QUIET_NS;
     }
 
-    /// Count a sector of collection that enters.
+    /// Count a sector of collection.
     pub fn gc_enters(&mut self) {
         self.gc += 1;
     }
 
-    /// Slots of users and of collection are used again.
+    /// Stop counting slots that are reused.
     pub fn leaves(&mut self, user: u32, gc: u32) {
         self.user -= user;
         self.gc -= gc;
@@ -135,7 +135,7 @@ impl Limiter {
 mod tests {
     use super::*;
 
-    /// 1,067 lines of 128 chunks with 11 %, and the reserve of Linux 5.2 to 5.14: ten lines.
+    /// 1,067 lines of 128 chunks with 11 % over-provisioning, and the reserve of Linux 5.2 to 5.14, ten lines.
     fn final_kernel() -> Limiter {
         Limiter::new(8192, 14_625, 1280)
     }
@@ -157,16 +157,16 @@ mod tests {
         for (free, expected) in table {
             assert_eq!(limits(final_kernel(), free, false), expected, "{free} chunks are free");
         }
-        // Linux 5.1 keeps a line.
+        // Linux 5.1 reserves one line.
         let kernel_5_1 = || Limiter::new(8192, 14_625, 128);
         assert_eq!(limits(kernel_5_1(), 128, false), (State::Low, 0, 8192));
         assert_eq!(limits(kernel_5_1(), 129, false), (State::Low, 64, 8128));
-        // Lines with write errors are collected while there is space, at the rate of 128 slots.
+        // If there is space, only lines with write errors are collected, with a limit of 128 slots.
         assert_eq!(limits(final_kernel(), 14_625, true), (State::WriteErrors, 8064, 128));
     }
 
-    /// In a ring that has gone round every slot is counted, so that writes enter as the limits say: the free lines times the
-    /// write amplification are 128.
+    /// In the steady state every slot of the ring counts, and writes enter in the ratio of the limits. The free lines
+    /// times the write amplification are 128.
     #[test]
     fn free_lines_times_write_amplification_are_constant() {
         for free_lines in [25, 56, 80, 110] {

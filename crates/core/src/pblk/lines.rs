@@ -1,12 +1,12 @@
-//! The states of lines, and the lists on which they wait for collection.
+//! The states of lines, and the lists on which closed lines wait for collection.
 //!
-//! A line is free, then open, then closed, then a victim, and free again. Freed lines queue behind the others: the
-//! order of use is the order of freeing, and that is all wear levelling there is. A line counts its sectors as valid
-//! before they are written. It is freed when nothing refers to it: no sector of it is in the ring, no read of it is
-//! under way, and collection has copied what was valid.
+//! A line is free, then open, then closed, then a victim, and then free again. Lines are used in the order in which
+//! they were freed. There is no other wear levelling. All data sectors of a line count as valid before they are
+//! written. A line is freed when it has no references: no sector of it is in the ring, no read of it is outstanding,
+//! and collection has moved its valid sectors.
 //!
-//! With hot and cold lines a chunk index has two lines: the hot one has the first LUN positions, and the cold one the last.
-//! Where they meet is decided when a line is taken, so that lines that are taken later can have more LUNs or fewer.
+//! With hot and cold lines a chunk index has two lines. The hot line has the first LUN positions, and the cold line
+//! has the last ones. The boundary is chosen when a line is taken, so that later lines can have more LUNs or fewer.
 
 mod split;
 
@@ -20,35 +20,35 @@ use std::collections::VecDeque;
 /// The state of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum State {
-    /// It holds nothing. Its chunks are erased before they are written, but for those of a new device.
+    /// It holds no data. Its chunks are erased before they are written, except on a new device.
     Free,
-    /// Being erased or written.
+    /// It is being erased or written.
     Open,
     /// All of it is on flash.
     Closed,
     /// Collection moves its sectors, or has moved them.
     Victim,
-    /// Too few of its chunks are good.
+    /// It has too few good chunks.
     Bad,
-    /// The metadata at its start could not be written. The rate limiter goes on to count its chunks as free, as in
-    /// Linux.
+    /// The metadata at its start could not be programmed. As in Linux, the rate limiter still counts its chunks as
+    /// free.
     Lost,
 }
 
-/// The lists of closed lines, in the order in which collection takes from them; from the last it takes none.
+/// The lists of closed lines, in the order in which victims are chosen. No victim comes from the last list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Group {
-    /// A program has failed.
+    /// A program of the line has failed.
     WriteError,
-    /// Nothing is valid.
+    /// No sector is valid.
     Full,
-    /// Less than a quarter of the line is valid.
+    /// Less than a quarter of the sectors is valid.
     High,
-    /// Less than half.
+    /// Less than half of the sectors is valid.
     Mid,
-    /// Less than all that it can hold.
+    /// Half of the sectors or more are valid, but not all that the line can hold.
     Low,
-    /// All that it can hold is valid.
+    /// All sectors that the line can hold are valid.
     Empty,
 }
 
@@ -63,53 +63,54 @@ impl Group {
 pub struct Line {
     /// Its state.
     pub state: State,
-    /// Its place in the order in which lines were taken for writing; of a cold line that of the hot line that was open when
-    /// it began.
+    /// The order in which lines were taken for writing. A cold line has the number of the hot line that was open when
+    /// the cold line was opened.
     pub sequence: u64,
-    /// Of a cold line: its place among cold lines.
+    /// For a cold line: its order among cold lines.
     minor: u64,
-    /// Its LUN positions: none of a free line that is hot or cold.
+    /// Its LUN positions. A free line has none if there are hot and cold lines.
     pub luns: LunRange,
-    /// Units of the metadata at its end.
+    /// Write units of the metadata at its end.
     pub metadata: u32,
-    /// Sectors of its LUNs, bad chunks and metadata included.
+    /// Sectors on its LUNs, bad chunks and metadata included.
     pub sectors: u32,
-    /// Whether the metadata at its start are on the device. Until then its chunks count as free.
+    /// Whether the metadata at its start are on flash. Until then its chunks count as free.
     pub begun: bool,
     /// Sectors that count as valid.
     pub valid: u32,
-    /// Sectors that it can hold, without metadata and bad chunks.
+    /// Sectors of data that it can hold, without metadata and bad chunks.
     pub capacity: u32,
-    /// Good chunks.
+    /// Number of good chunks.
     pub chunks: u32,
-    /// The first write unit behind the metadata at its start.
+    /// The first write unit after the metadata at its start.
     pub start: u32,
-    /// The first write unit of the metadata at its end, or one before it on a bad chunk.
+    /// The first write unit of the metadata at its end. An earlier unit on a bad chunk is possible.
     pub end: u32,
-    /// The same while no chunk is given up.
+    /// `end` of the line while no chunk is given up.
     whole_end: u32,
-    /// What keeps it from being freed: its life up to collection, sectors in the ring, reads, sectors being moved.
+    /// References that keep it from being freed: one until its collection ends, sectors in the ring, reads, and
+    /// sectors that move.
     pub references: u32,
-    /// Sectors mapped to it whose ring slots are not used again yet.
+    /// Sectors that are mapped to it and whose ring slots are not reused yet.
     pub in_ring: u32,
-    /// Whether a program has failed.
+    /// Whether a program of the line has failed.
     pub write_error: bool,
-    /// Stripes from the first on whose data and parity are as they should be: up to the first failed program.
+    /// Number of stripes before the first failed program. Only these have valid parity.
     pub sound: u32,
-    /// Whether collection could not read a sector of it. It is no victim again before nothing of it is valid.
+    /// Whether collection could not read one of its sectors. It is not chosen again while it has valid sectors.
     pub unreadable: bool,
-    /// Whether it was never written, so that its chunks need no erase.
+    /// Whether it was never written. Its chunks then need no erase.
     pub fresh: bool,
-    /// LUN positions whose chunks take nothing more before they are erased, because a program there has failed.
+    /// LUN positions whose chunks take no more data before their next erase, because a program there has failed.
     given_up: Vec<u32>,
-    /// The list on which it is, if it is closed.
+    /// The list that it is on, if it is closed.
     group: Option<Group>,
-    /// Whether it counts among the lines with a write error: from when it is closed to when it is free.
+    /// Whether it counts as a line with a write error: from the time when it is closed until it is free.
     counts_error: bool,
 }
 
 impl Line {
-    /// Have this size.
+    /// Set the size of the line.
     fn take_size(&mut self, size: &LineSize) {
         (self.luns, self.sectors, self.metadata) = (size.luns, size.sectors, size.metadata);
         (self.chunks, self.capacity) = (size.chunks, size.capacity);
@@ -117,73 +118,73 @@ impl Line {
     }
 }
 
-/// LUN positions that follow one another.
+/// A range of consecutive LUN positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LunRange {
-    /// The first.
+    /// The first position.
     pub from: u32,
-    /// Their number.
+    /// Number of positions.
     pub count: u32,
 }
 
 impl LunRange {
-    /// The first position behind them.
+    /// The position after the last.
     #[inline]
     pub fn end(&self) -> u32 {
         self.from + self.count
     }
 
-    /// Whether a position is among them.
+    /// Whether the range contains a position.
     #[inline]
     pub fn has(&self, position: u32) -> bool {
         position.wrapping_sub(self.from) < self.count
     }
 }
 
-/// What a line can hold, by its LUNs and good chunks.
+/// The capacity of a line by its LUNs and good chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineSize {
     /// Its LUN positions.
     pub luns: LunRange,
-    /// Sectors of them.
+    /// Sectors on its LUNs.
     pub sectors: u32,
-    /// Units of the metadata at its end.
+    /// Write units of the metadata at its end.
     pub metadata: u32,
-    /// Good chunks.
+    /// Number of good chunks.
     pub chunks: u32,
-    /// Sectors of data.
+    /// Sectors of data that it can hold.
     pub capacity: u32,
-    /// The first write unit behind the metadata at its start.
+    /// The first write unit after the metadata at its start.
     pub start: u32,
-    /// The first write unit of the metadata at its end, or one before it on a bad chunk.
+    /// The first write unit of the metadata at its end. An earlier unit on a bad chunk is possible.
     pub end: u32,
 }
 
 /// All lines.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Lines {
-    /// Those of users by chunk index, and behind them the cold ones, if there are any.
+    /// The hot lines by chunk index, then the cold lines, if there are any.
     all: Vec<Line>,
     indexes: u32,
     split: Option<Split>,
-    /// Free lines of each kind, in the order in which they will be used.
+    /// Free lines of each kind, in the order of use.
     free: [VecDeque<u32>; 2],
     groups: [[List; Group::COUNT]; 2],
     links: Vec<Link>,
-    /// Lines taken so far.
+    /// Number of lines taken so far.
     taken: u64,
-    /// Free chunks as the rate limiter counts them: those of the line that is being erased are free.
+    /// Free chunks as the rate limiter counts them. Those of the line that is being erased count as free.
     pub free_chunks: u32,
-    /// Lines with a write error, those under collection included.
+    /// Number of lines with a write error, victims included.
     write_errors: u32,
     luns: u32,
-    /// By chunk index and LUN position: whether the chunk is bad. Empty if none is.
+    /// By chunk index and LUN position: whether the chunk is bad. Empty if no chunk is bad.
     bad: Vec<bool>,
 }
 
 impl Lines {
-    /// New lines, given the size of each: `None` for a line that cannot be used. `bad` says by chunk index and LUN position
-    /// which chunks are bad, and is empty if none is. With a split there are cold lines too.
+    /// Create the lines with the size of each; `None` for a line that cannot be used. `bad` gives the bad chunks by
+    /// chunk index and LUN position, and is empty if there are none. With a split there are cold lines too.
     pub fn new(
         luns: u32,
         bad: Vec<bool>,
@@ -250,7 +251,7 @@ impl Lines {
         lines
     }
 
-    /// Whether a restored state can belong to a drive with so many chunk indexes and LUNs.
+    /// Whether a restored state fits a drive with this number of chunk indexes and LUNs.
     pub fn fits(&self, indexes: u32, luns: u32, split: bool) -> bool {
         let chunks = (indexes as usize) * (luns as usize);
         let kinds = 1 + u32::from(split);
@@ -265,7 +266,7 @@ impl Lines {
             && self.all.iter().flat_map(|line| &line.given_up).all(|&position| position < luns)
     }
 
-    /// Whether a line takes nothing on a LUN position: its chunk is bad, or another's.
+    /// Whether a line has no good chunk on a LUN position: the chunk is bad, or it belongs to the other line.
     #[inline]
     pub fn is_bad(&self, line: u32, position: u32) -> bool {
         match self.split {
@@ -283,7 +284,7 @@ impl Lines {
         !self.bad.is_empty() && self.bad[(index * self.luns + position) as usize]
     }
 
-    /// Whether some chunk is bad.
+    /// Whether any chunk is bad.
     pub fn some_bad(&self) -> bool {
         !self.bad.is_empty()
     }
@@ -312,12 +313,12 @@ impl Lines {
         unit
     }
 
-    /// Whether the chunk of a line on a LUN position takes nothing more until it is erased.
+    /// Whether the chunk of a line on a LUN position is given up until its next erase.
     pub fn has_given_up(&self, line: u32, position: u32) -> bool {
         self.all[line as usize].given_up.contains(&position)
     }
 
-    /// Note that a chunk of a line that is being erased is bad from now on.
+    /// Mark a chunk of a line that is being erased as bad.
     pub fn grows_bad(&mut self, line: u32, position: u32) {
         if self.bad.is_empty() {
             self.bad = vec![false; (self.indexes * self.luns) as usize];
@@ -326,7 +327,7 @@ impl Lines {
         self.bad[(index * self.luns + position) as usize] = true;
     }
 
-    /// Note the size of a line that is being erased, of which chunks have grown bad.
+    /// Set the size of a line that is being erased after some of its chunks have become bad.
     pub fn resize(&mut self, line: u32, size: &LineSize) {
         let l = &mut self.all[line as usize];
         debug_assert_eq!(l.state, State::Open);
@@ -335,9 +336,9 @@ impl Lines {
         l.valid = size.capacity;
     }
 
-    /// Give up the rest of a chunk of the open line, if its metadata have room without it. `next`: the first unit of the
-    /// line that is not mapped; `metadata`: units of metadata at its end. `is_data` says which LUN positions take data.
-    /// Returns the units of data that the line still takes.
+    /// Give up the rest of a chunk of the open line, if the metadata of the line still have room. `next`: the first
+    /// write unit of the line that is not mapped. `metadata`: write units of the metadata at its end. `is_data` tells
+    /// which LUN positions take data. Returns the units of data that the line still takes.
     pub fn give_up_if_room(
         &mut self,
         (line, position): (u32, u32),
@@ -360,7 +361,7 @@ impl Lines {
         Some(data.count() as u32)
     }
 
-    /// Take a line out of use that is being erased: too few of its chunks are good.
+    /// Take a line that is being erased out of use, because it has too few good chunks.
     pub fn retire(&mut self, line: u32) {
         let l = &mut self.all[line as usize];
         debug_assert_eq!(l.state, State::Open);
@@ -370,7 +371,7 @@ impl Lines {
         self.recount();
     }
 
-    /// Note that the metadata at the start of a line are on the device: its chunks are no longer free.
+    /// The metadata at the start of a line are on flash. Its chunks are no longer free.
     pub fn begin(&mut self, line: u32) {
         let l = &mut self.all[line as usize];
         debug_assert!(
@@ -383,7 +384,7 @@ impl Lines {
         self.free_chunks -= l.chunks;
     }
 
-    /// Take a line out of use whose metadata at the start could not be written.
+    /// Take a line out of use, because the metadata at its start could not be programmed.
     pub fn lose(&mut self, line: u32) {
         let l = &mut self.all[line as usize];
         debug_assert_eq!(l.state, State::Open);
@@ -396,23 +397,23 @@ impl Lines {
         &self.all[line as usize]
     }
 
-    /// A line, to change what no list depends on.
+    /// A line, mutable. The fields on which lists depend must not change.
     #[inline]
     pub fn line_mut(&mut self, line: u32) -> &mut Line {
         &mut self.all[line as usize]
     }
 
-    /// Number of lines, bad ones included.
+    /// Number of lines, unusable ones included.
     pub fn count(&self) -> u32 {
         self.all.len() as u32
     }
 
-    /// Free lines.
+    /// Number of free lines.
     pub fn free(&self) -> u32 {
         self.free.iter().map(VecDeque::len).sum::<usize>() as u32
     }
 
-    /// Lines taken for writing so far.
+    /// Number of lines taken so far.
     pub fn taken(&self) -> u64 {
         self.taken
     }
@@ -439,12 +440,12 @@ impl Lines {
         line.end = line.whole_end;
     }
 
-    /// Let no line be fresh.
+    /// Mark all lines as written before.
     pub fn wear_in(&mut self) {
         self.all.iter_mut().for_each(|line| line.fresh = false);
     }
 
-    /// Note that all of a line is on flash.
+    /// Close a line. All of it is on flash.
     pub fn close(&mut self, line: u32) {
         let index = self.index(line);
         debug_assert_eq!(self.line(line).state, State::Open, "line {line} is closed");
@@ -456,7 +457,7 @@ impl Lines {
         self.file(line);
     }
 
-    /// Put a closed line on the list where it belongs. Returns whether it has become one without valid sectors.
+    /// Put a closed line on its list. Returns whether the line has become one without valid sectors.
     fn file(&mut self, line: u32) -> bool {
         let l = &self.all[line as usize];
         debug_assert_eq!(l.state, State::Closed, "line {line} is put on a list");
@@ -465,8 +466,8 @@ impl Lines {
         } else if l.valid == 0 {
             Group::Full
         } else if l.valid == l.capacity {
-            // Linux asks for this last. With two parities, or many bad chunks, all that a line can hold may be less than
-            // half of it, and such lines would be collected for nothing, without end.
+            // Linux checks this last. With two parities, or with many bad chunks, the capacity of a line may be less
+            // than half of its sectors. Such a full line would be collected again and again without gaining space.
             Group::Empty
         } else if l.valid < l.sectors / 4 {
             Group::High
@@ -496,7 +497,7 @@ impl Lines {
         }
     }
 
-    /// Count sectors of a line as no longer valid. Returns whether it is closed and nothing of it is valid any more.
+    /// Count sectors of a line as invalid. Returns whether the line is closed and has no valid sector left.
     #[inline]
     pub fn invalidate(&mut self, line: u32, sectors: u32) -> bool {
         let l = &mut self.all[line as usize];
@@ -505,13 +506,13 @@ impl Lines {
         l.state == State::Closed && self.file(line)
     }
 
-    /// Add to what keeps a line from being freed.
+    /// Add references to a line.
     #[inline]
     pub fn refer(&mut self, line: u32, count: u32) {
         self.all[line as usize].references += count;
     }
 
-    /// Take from it. Returns whether nothing keeps the line any more: the caller frees it.
+    /// Drop references of a line. Returns whether none is left. The caller then frees the line.
     #[inline]
     pub fn release(&mut self, line: u32, count: u32) -> bool {
         let l = &mut self.all[line as usize];
@@ -525,12 +526,12 @@ impl Lines {
         l.references == 0
     }
 
-    /// Lines with a write error, from when they are closed to when they are free.
+    /// Number of lines with a write error, each from the time when it is closed until it is free.
     pub fn write_errors(&self) -> u32 {
         self.write_errors
     }
 
-    /// Lines on a list.
+    /// Number of lines on a list.
     pub fn listed(&self, group: Group) -> u32 {
         self.groups.iter().map(|lists| lists[group as usize].len()).sum()
     }
@@ -545,7 +546,8 @@ impl Lines {
         Heat::ALL.into_iter().find_map(|heat| self.first(heat, Group::Full))
     }
 
-    /// The line of a list with the fewest valid sectors for its size, of those without sectors in the ring; the first of several.
+    /// The line on a list with the smallest share of valid sectors, among those without sectors in the ring. The
+    /// first of several.
     pub fn fewest_valid(&self, heat: Heat, group: Group) -> Option<u32> {
         let list = &self.groups[heat as usize][group as usize];
         let next = |&at: &u32| Some(list.after(&self.links, at)).filter(|&line| line != NONE);
@@ -558,14 +560,14 @@ impl Lines {
         lines.filter(|&line| may(self.line(line))).min_by(fewer)
     }
 
-    /// Choose a closed line as a victim.
+    /// Make a closed line a victim.
     pub fn choose(&mut self, line: u32) {
         debug_assert_eq!(self.line(line).state, State::Closed);
         self.unlist(line);
         self.all[line as usize].state = State::Victim;
     }
 
-    /// Let a victim be a closed line again, with what of it is still valid.
+    /// Close a victim again with the sectors that are still valid.
     pub fn give_back(&mut self, line: u32) {
         let l = &mut self.all[line as usize];
         debug_assert!(l.state == State::Victim && l.references > 0);
@@ -573,8 +575,8 @@ impl Lines {
         self.file(line);
     }
 
-    /// Free a victim that nothing refers to. If sectors of it could not be read it is closed again, and false is
-    /// returned.
+    /// Free a victim without references. If some of its sectors could not be read, the line is closed again, and
+    /// false is returned.
     pub fn free_up(&mut self, line: u32) -> bool {
         let l = &mut self.all[line as usize];
         debug_assert!(l.state == State::Victim && l.references == 0 && l.in_ring == 0);
@@ -595,10 +597,10 @@ impl Lines {
         true
     }
 
-    /// Check the lists and the counts against the states of all lines.
+    /// Check the lists and counts against the states of all lines.
     ///
     /// # Errors
-    /// The first law that is broken.
+    /// The first invariant that is violated.
     pub fn audit(&self) -> Result<(), String> {
         let mut free: Vec<u32> = self.free.iter().flatten().copied().collect();
         free.sort_unstable();
@@ -645,7 +647,7 @@ mod tests {
         l.take(Heat::Hot, |_, _, _| None)
     }
 
-    /// Take and close a line.
+    /// Take a line and close it.
     fn close(l: &mut Lines) -> u32 {
         let line = take(l).expect("a free line");
         l.close(line);
@@ -685,7 +687,7 @@ mod tests {
         l.audit().expect("sound");
     }
 
-    /// A line that is full of valid sectors gains nothing, even where its parity takes more than half of it.
+    /// Collecting a line whose sectors are all valid gains nothing, even if parity takes more than half of the line.
     #[test]
     fn a_full_line_that_holds_little_is_not_collected_for_space() {
         let luns = LunRange { from: 0, count: 4 };
@@ -697,7 +699,8 @@ mod tests {
         assert_eq!(l.line(line).group, Some(Group::Mid));
     }
 
-    /// A chunk that is given up moves the metadata at the end. When the line is used again, they are where they were.
+    /// If a chunk is given up, the metadata at the end move. In the next use of the line they are back at their
+    /// place.
     #[test]
     fn the_end_of_a_line_is_that_of_its_chunks() {
         let mut l = lines(1);

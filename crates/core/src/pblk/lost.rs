@@ -1,8 +1,8 @@
-//! Data that nothing gives: sectors of the host that cannot be read where they lie, nor be computed from others.
+//! Lost data: sectors of the host that can neither be read nor be computed by parity.
 //!
-//! Without strides such a sector stays where it is, and its line is not freed while it is valid: in Linux collection
-//! fails on such a line again and again. With strides collection goes on without the sector, and the line is freed: the
-//! host's address is known as lost. Reads of it fail until the host writes all of the sector, or trims it.
+//! Without strides such a sector stays where it is, and its line is not freed while the sector is valid. In Linux
+//! collection fails on such a line again and again. With strides collection drops the sector and frees the line, and
+//! the logical address is recorded as lost. Reads of it fail until the host writes the whole sector or trims it.
 
 use super::array::SECTOR;
 use super::drive::Pblk;
@@ -14,14 +14,14 @@ use crate::observer::Observer;
 use std::ops::Range;
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
-    /// Whether collection has gone on without a sector of the host.
+    /// Whether collection has dropped this sector of the host.
     #[inline]
     pub fn has_lost_data(&self, lpn: Lpn) -> bool {
         let lost = &self.state.failures.lost;
         !lost.is_empty() && lost.contains(&lpn)
     }
 
-    /// Collection goes on without this sector, which is valid: what it held is lost.
+    /// Collection drops this valid sector. Its data are lost.
     #[cold]
     pub(super) fn lose_sector(&mut self, lpn: Lpn, sector: Ppa) {
         debug_assert_eq!(self.map.lookup(lpn), Mapping::Flash(sector));
@@ -31,7 +31,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.failures.lost.insert(lpn);
     }
 
-    /// A command of the host has written a sector, or a part of it.
+    /// A command of the host has written a sector or a part of it.
     #[inline]
     pub(super) fn lost_no_more(&mut self, lpn: Lpn, by: u32) {
         if self.has_lost_data(lpn) && covers_all(&self.state.interface.requests[by].host.command, lpn) {
@@ -39,7 +39,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// The host's byte ranges whose data cannot be read, in order. Neighbours are joined.
+    /// The byte ranges of the host whose data cannot be read, in order. Adjacent ranges are joined.
     pub(super) fn lost_ranges(&self) -> Vec<Range<u64>> {
         let f = &self.state.failures;
         if f.knows_no_unreadable() && f.lost.is_empty() {

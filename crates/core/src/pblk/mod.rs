@@ -1,12 +1,13 @@
 //! pblk: Linux's translation layer on the host, over an open-channel device.
 //!
-//! Without time: how lines lie on the device ([`array`]), how much of it users get ([`provision`]), the states of lines
-//! ([`lines`]), the ring ([`ring`]), and who may write into it ([`limiter`]). With time ([`Pblk`]): `interface` is what
-//! stands between host and flash, `requests` are those of the host, `writer` programs what is in the ring, `collect` moves
-//! valid sectors of lines back into it. `age` makes the aged state.
+//! Parts without time: the layout of lines on the device ([`array`]), capacity and metadata ([`provision`]), the
+//! states of lines ([`lines`]), the ring ([`ring`]), and the rate limiter ([`limiter`]). Parts with time ([`Pblk`]):
+//! `interface` is the path between host and flash, `requests` handles the commands of the host, `writer` programs the
+//! sectors of the ring, and `collect` moves valid sectors of victims back into the ring. `age` ages a drive.
 //!
-//! The names are those of its code (Linux 4.12 to 5.14, `drivers/lightnvm`). Versions of the kernel differ in two rules,
-//! the size of the ring and the reserve; the default is 5.1, which RAIL is compared with (TOS 18(1), 2022).
+//! Names are those of the kernel's code (Linux 4.12 to 5.14, `drivers/lightnvm`). Kernel versions differ in two
+//! rules, the size of the ring and the reserve. The default is 5.1, the version to which the authors of RAIL compare
+//! it (TOS 18(1), 2022).
 
 mod age;
 pub mod array;

@@ -1,7 +1,7 @@
-//! The calls to the medium: one for each point where data move. With a medium without data none of them does anything.
+//! The calls to the medium, one for each point at which data move. With a medium without data they do nothing.
 //!
-//! A slot of the ring always holds a whole sector. The host has what a write of a part of a sector leaves as it is in its
-//! page cache, so that reading it takes no time here. Metadata are padding to the medium.
+//! A slot of the ring always holds a whole sector. If a write covers a part of a sector, the host has the rest in its
+//! page cache, so that reading the rest takes no time. The medium stores metadata as padding.
 
 use super::array::SECTOR;
 use super::drive::{Pblk, State};
@@ -22,7 +22,7 @@ use crate::pblk::interface::Interface;
 use std::collections::BTreeMap;
 use tailcut_units::{Command, HostOp, Status};
 
-/// The medium of a drive, and the points at which data move: a method for each.
+/// The medium of a drive, with a method for each point at which data move.
 pub(crate) struct Payload<M: Medium> {
     pub medium: M,
 }
@@ -44,19 +44,19 @@ pub(super) fn attached<M: Medium>(mut medium: M, shape: &Shape, state: &State) -
     Payload { medium }
 }
 
-/// The same drive over another medium, which is attached to it.
+/// Replace the medium of a drive and attach the new one.
 pub(crate) fn over<O: Observer, M: Medium, N: Medium>(drive: Pblk<O, M>, medium: N) -> Pblk<O, N> {
     let Pblk { shape, map, flash, state, data: _ } = drive;
     let data = attached(medium, &shape, &state);
     Pblk { shape, map, flash, state, data }
 }
 
-/// Accumulators: one for each sector of each write unit under way, and one more.
+/// Number of accumulators: one for each sector of each outstanding write unit, and one for reads.
 fn accumulators(shape: &Shape, state: &State) -> u32 {
     state.writer.most_units() * shape.array.write_unit + 1
 }
 
-/// The bytes of a sector that a command covers, and where they are in its data.
+/// The bytes of a sector that a command covers, and their offset in the data of the command.
 fn covered(c: &Command, lpn: Lpn) -> (std::ops::Range<u32>, u32) {
     let first = u64::from(lpn.0) * SECTOR;
     let (from, to) = (c.offset.max(first), (c.offset + u64::from(c.bytes)).min(first + SECTOR));
@@ -69,19 +69,19 @@ pub(super) fn covers_all(c: &Command, lpn: Lpn) -> bool {
     u64::from(range.end - range.start) == SECTOR
 }
 
-/// The accumulator of what is computed for reads.
+/// The accumulator for sectors of reads that are computed by parity.
 fn acc_of_reads(shape: &Shape, state: &State) -> u32 {
     state.writer.most_units() * shape.array.write_unit
 }
 
-/// Let a slot hold the sector that is at this place on flash.
+/// Let a slot hold the sector at this place on flash.
 fn hold_from_flash<M: Medium>(medium: &mut M, slot: u32, lpn: Lpn, from: Ppa) {
     medium.hold(slot, lpn, Below::Flash);
     medium.want(slot, from);
     medium.fill_slot(slot, from..from + 1);
 }
 
-/// Compute a sector from others in an accumulator.
+/// Compute a sector from other members of its stride in an accumulator.
 fn compute<M: Medium>(medium: &mut M, shape: &Shape, acc: u32, sector: Ppa, others: &Others) {
     let strides = &others.strides;
     let index = |sector: Ppa| strides.index_of(shape.place(sector).position);
@@ -91,7 +91,7 @@ fn compute<M: Medium>(medium: &mut M, shape: &Shape, acc: u32, sector: Ppa, othe
     }
 }
 
-/// The write units of a line: which were written, and which are members of strides.
+/// The write units of a line: which of them were written, and which are members of strides.
 struct Units<'a> {
     shape: &'a Shape,
     state: &'a State,
@@ -104,7 +104,7 @@ impl Units<'_> {
         self.shape.strides_of(&self.state.lines, self.line)
     }
 
-    /// Those that were written, from the first on, on a drive at rest. Bad chunks count too.
+    /// Number of units that were written, from the first on, on an idle drive. Those on bad chunks count too.
     fn written(&self) -> u32 {
         match self.state.lines.line(self.line).state {
             LineState::Closed => self.shape.line_units,
@@ -113,19 +113,19 @@ impl Units<'_> {
         }
     }
 
-    /// Whether one counts as a member of its stride: it is neither on a bad chunk nor metadata.
+    /// Whether a unit is a member of its stride: it is neither on a bad chunk nor metadata.
     fn counts(&self, unit: u32) -> bool {
         let l = self.state.lines.line(self.line);
         (l.start..l.end).contains(&unit) && !self.state.lines.is_bad(self.line, self.shape.position_of(unit))
     }
 
-    /// Whether it is parity.
+    /// Whether a unit is parity.
     fn is_parity(&self, unit: u32) -> bool {
         let of_parity = |strides: Strides| strides.is_parity(self.shape.position_of(unit));
         self.strides().is_some_and(of_parity) && self.counts(unit)
     }
 
-    /// The units of data that count in a parity, each with its share.
+    /// The data units that a parity covers, each with its share.
     fn in_parity(&self, strides: &Strides, parity: u32) -> Vec<(u32, u8)> {
         let position = self.shape.position_of(parity);
         let data = strides.members(strides.stride_of(position)).filter(|&member| !strides.is_parity(member));
@@ -144,7 +144,7 @@ impl<M: Medium> Payload<M> {
         }
     }
 
-    /// A sector of a write has entered a slot. `before` is where the sector was.
+    /// A sector of a write has entered a slot. `before` is the location of the sector before the write.
     #[inline]
     pub(super) fn entered(&mut self, interface: &Interface, id: u32, lpn: Lpn, slot: u32, before: Mapping) {
         if !M::HOLDS_DATA {
@@ -170,13 +170,13 @@ impl<M: Medium> Payload<M> {
     /// A sector that collection has read has entered a slot.
     #[inline]
     pub(super) fn moved(&mut self, runs: bool, slot: u32, lpn: Lpn, from: Ppa) {
-        // In zero time the medium takes part at the end alone.
+        // When a drive ages in zero time, the medium gets its data at the end.
         if M::HOLDS_DATA && runs {
             hold_from_flash(&mut self.medium, slot, lpn, from);
         }
     }
 
-    /// Parity is programmed on the device.
+    /// A unit of parity is programmed on the device.
     fn of_parity_programmed(&mut self, shape: &Shape, id: u32, start: Ppa) {
         let write_unit = shape.array.write_unit;
         for at in 0..write_unit {
@@ -209,7 +209,7 @@ impl<M: Medium> Payload<M> {
         }
     }
 
-    /// A unit has its place on the device: parity is computed from what its stripe has.
+    /// A unit is mapped to its place on the device. If it is parity, compute it from its stride.
     #[inline]
     pub(super) fn mapped(&mut self, shape: &Shape, state: &mut State, id: u32) {
         if !M::HOLDS_DATA {
@@ -231,7 +231,8 @@ impl<M: Medium> Payload<M> {
         for member in strides.members(strides.stride_of(position)).filter(|&m| !strides.is_parity(m)) {
             let of = unit.unit - position + member;
             let (start, share) = (shape.unit_start(unit.line, of), strides.share_at(position, member));
-            // A chunk that is bad now may have been the last of its LUN that was written, in an earlier life of this line.
+            // The last data unit of a LUN may be on a chunk of this line that has become bad since an earlier use of
+            // the line.
             if !units.counts(of) {
                 continue;
             }
@@ -245,7 +246,7 @@ impl<M: Medium> Payload<M> {
                         }
                     }
                 }
-                // The past has left it on flash, or its slot is used again.
+                // Ageing has left the data on flash, or the slot is reused.
                 _ if !state.lines.has_given_up(unit.line, member) => {
                     (0..write_unit).for_each(|at| self.medium.xor_flash_times(base + at, start + at, share));
                 }
@@ -254,7 +255,7 @@ impl<M: Medium> Payload<M> {
         }
     }
 
-    /// A sector of a read is computed from others, which are read now.
+    /// A sector of a read will be computed from other members of its stride, which are read now.
     #[inline]
     pub(super) fn rebuilds(
         &mut self,
@@ -268,14 +269,14 @@ impl<M: Medium> Payload<M> {
         }
     }
 
-    /// A sector that collection could not read is computed from others.
+    /// A sector that collection could not read is computed from the other members of its stride.
     pub(super) fn mended(&mut self, shape: &Shape, state: &State, sector: Ppa, others: &Others) {
         let acc = acc_of_reads(shape, state);
         compute(&mut self.medium, shape, acc, sector, others);
         self.medium.stage_xor(acc, sector, Lpn::NONE);
     }
 
-    /// The last data of a read are there: compute its sectors that come from others.
+    /// All data of a read have arrived. Compute the sectors that parity gives.
     #[inline]
     pub(super) fn rebuilt(&mut self, shape: &Shape, state: &mut State, id: u32) {
         if !M::HOLDS_DATA {
@@ -310,7 +311,7 @@ impl<M: Medium> Payload<M> {
         }
     }
 
-    /// A read gets a sector from where the map says that it is.
+    /// A read gets a sector from the location that the map gives.
     #[inline]
     pub(super) fn looked_up(&mut self, interface: &Interface, id: u32, lpn: Lpn, place: Mapping) {
         if !M::HOLDS_DATA {
@@ -324,7 +325,7 @@ impl<M: Medium> Payload<M> {
         }
     }
 
-    /// The sectors of an operation of a read are there.
+    /// The sectors of an operation of a read have arrived.
     #[inline]
     pub(super) fn arrived<O: Observer>(
         &mut self,
@@ -336,7 +337,7 @@ impl<M: Medium> Payload<M> {
         unread: &[Ppa],
     ) {
         if M::HOLDS_DATA && !unread.is_empty() {
-            // What was to be computed from one of these is not there.
+            // Sectors that needed one of the unreadable sectors cannot be computed.
             rebuilds.retain(|(of, _, others)| *of != id || !others.has_any_of(unread));
         }
         if M::HOLDS_DATA && interface.requests[id].host.status == Status::Ok {
@@ -350,7 +351,7 @@ impl<M: Medium> Payload<M> {
         }
     }
 
-    /// Sectors are forgotten.
+    /// A sector is trimmed.
     #[inline]
     pub(super) fn trimmed(&mut self, lpn: Lpn) {
         if M::HOLDS_DATA {
@@ -358,7 +359,7 @@ impl<M: Medium> Payload<M> {
         }
     }
 
-    /// Let the medium hold the parity of what a past has left.
+    /// Let the medium hold the parity that ageing has left on the device.
     fn of_parity_adopted(&mut self, shape: &Shape, state: &State) {
         let acc = acc_of_reads(shape, state);
         for line in 0..state.lines.count() {
@@ -378,7 +379,8 @@ impl<M: Medium> Payload<M> {
         }
     }
 
-    /// Let the medium hold what a past in zero time has left on the device. No command may have come before.
+    /// Let the medium hold the data that ageing has left on the device. The first command must not have been
+    /// submitted.
     pub(super) fn adopted(&mut self, shape: &Shape, map: &Map, state: &State) {
         if !M::HOLDS_DATA {
             return;
@@ -416,7 +418,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         &self.data.medium
     }
 
-    /// Check the equations of the parities of all strides of closed lines, where the medium holds data.
+    /// Check the parity equations of all strides of closed lines, where the medium holds data.
     ///
     /// # Errors
     /// The first parity whose equation does not hold.

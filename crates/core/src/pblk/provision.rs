@@ -1,38 +1,38 @@
-//! What users get of the device, what metadata take of it, and how large the ring is.
+//! The capacity of users, the size of the metadata, and the size of the ring.
 
 use super::array::{Array, SECTOR};
 use super::config::Kernel;
 use crate::problem::{ConfigProblem, refuse};
 
-/// Sectors of the header of the metadata at the end of a line, with its bitmap of bad chunks and its counters.
+/// Sectors of the header of emeta, with its bitmap of bad chunks and its counters.
 const HEADER_SECTORS: u32 = 1;
-/// Bytes of a logical address in the metadata at the end of a line.
+/// Bytes of a logical address in emeta.
 const LBA_BYTES: u64 = 8;
-/// Bytes of the count of valid sectors of a line there.
+/// Bytes of the count of valid sectors of a line in emeta.
 const VALID_BYTES: u64 = 4;
 /// The fewest entries of a ring.
 const LEAST_RING: u32 = 128;
 
-/// The sizes that follow from a device and its over-provisioning.
+/// The sizes that follow from the geometry of a device and its over-provisioning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Provision {
-    /// Sectors of the metadata at the start of a line (smeta): a write unit.
+    /// Sectors of smeta, the metadata at the start of a line: a write unit.
     pub smeta: u32,
-    /// Sectors of the metadata at the end of a line (emeta): whole write units.
+    /// Sectors of emeta, the metadata at the end of a line: whole write units.
     pub emeta: u32,
-    /// Chunks kept from users, without those of metadata.
+    /// Chunks that users do not get, without those for metadata.
     pub spare: u32,
-    /// Chunks whose worth metadata take.
+    /// Number of chunks that all metadata would fill.
     pub metadata: u32,
-    /// Chunks free from which on the limiter holds nobody.
+    /// With this number of free chunks or more the rate limiter limits nobody.
     pub high: u32,
     /// Capacity of users, in sectors.
     pub capacity: u64,
     /// Entries of the ring, a power of two.
     pub ring: u32,
-    /// Entries that must be free behind what is written into the ring.
+    /// Entries that must stay free behind the sectors that are written into the ring.
     pub back: u32,
-    /// Chunks up to which no user writes.
+    /// With this number of free chunks or fewer no user writes.
     pub reserve: u32,
 }
 
@@ -42,16 +42,16 @@ impl Provision {
         1 + (a.write_unit + emeta(a, a.line_sectors())).div_ceil(a.chunk)
     }
 
-    /// Whether a line of so many good chunks and sectors of data can be used.
+    /// Whether a line with this number of good chunks and sectors of data can be used.
     pub fn can_use(a: &Array, chunks: u32, capacity: u32) -> bool {
         chunks >= Provision::least_chunks(a) && capacity > 0
     }
 
-    /// The sizes for `good` good chunks of usable lines and this share of over-provisioning, in percent, by the
-    /// rules of a kernel. The ring has at least `ring` entries.
+    /// Compute the sizes for `good` good chunks of usable lines and an over-provisioning in percent, by the rules of
+    /// a kernel. The ring has at least `ring` entries.
     ///
     /// # Errors
-    /// A device without room for users or for the limiter.
+    /// The device has no room for users or for the limiter.
     pub fn new(
         a: &Array,
         good: u32,
@@ -61,7 +61,7 @@ impl Provision {
     ) -> Result<Provision, ConfigProblem> {
         let (smeta, emeta) = (a.write_unit, emeta(a, a.line_sectors()));
         let metadata_of_line = smeta + emeta;
-        // A product that is whole must not be rounded to less.
+        // Rounding errors must not reduce a whole product.
         let provisioned = (f64::from(good) * (100.0 - percent) / 100.0 + 1e-6) as u32;
         let spare = good - provisioned;
         let metadata = (u64::from(metadata_of_line) * u64::from(a.lines)).div_ceil(a.chunk.into()) as u32;
@@ -109,8 +109,8 @@ impl Provision {
     }
 }
 
-/// Sectors of the metadata at the end of a line of so many sectors: the fewest whole write units that hold a header, the
-/// logical address of every other sector of the line, and the valid sectors of every line.
+/// Sectors of emeta of a line of `line` sectors: the fewest whole write units that hold a header, the logical address
+/// of every other sector of the line, and the count of valid sectors of every line.
 pub fn emeta(a: &Array, line: u64) -> u32 {
     let valid = (u64::from(a.lines) * VALID_BYTES).div_ceil(SECTOR) as u32;
     let units = (1..).find(|&units| {
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!((p.smeta, p.emeta, p.ring, p.back), (16, 1040, 8192, 4096));
     }
 
-    /// Older kernels have a smaller ring, and the last ones keep more from users.
+    /// Older kernels have a smaller ring, and the last ones have a larger reserve.
     #[test]
     fn kernels_differ_in_ring_and_reserve() {
         let of = |kernel, percent, ring| {

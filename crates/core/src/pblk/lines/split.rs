@@ -1,15 +1,15 @@
-//! Hot and cold lines: where they meet on the LUNs, how many chunks of them are free, and in which order they come.
+//! Hot and cold lines: the LUNs of each kind, the free chunks of each kind, and the order of lines.
 
 use super::{LineSize, Lines, LunRange, State};
 use crate::pblk::ring::Heat;
 use serde::{Deserialize, Serialize};
 
-/// Where hot and cold lines meet.
+/// The boundary between hot and cold lines.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Split {
-    /// LUN positions of hot lines that are taken from now on: whole strides.
+    /// Number of LUN positions of hot lines that are taken from now on, in whole strides.
     pub hot: u32,
-    /// LUN positions in use.
+    /// Number of LUN positions in use.
     pub used: u32,
     /// Members of a stride.
     pub width: u32,
@@ -28,7 +28,7 @@ impl Lines {
         if line < self.indexes { line } else { line - self.indexes }
     }
 
-    /// Where hot and cold lines meet now, if there are cold lines.
+    /// The boundary between hot and cold lines now, if there are cold lines.
     #[inline]
     pub fn split(&self) -> Option<Split> {
         self.split
@@ -41,9 +41,9 @@ impl Lines {
         if is_cold { self.indexes + index } else { index }
     }
 
-    /// Take the line of a kind that has been free the longest, to erase and write it. If there are cold lines, those come first
-    /// that would meet the other line of their index where lines meet now; `size` says what a line can hold that has these
-    /// LUNs, and those that it refuses stay free.
+    /// Take the line of a kind that has been free the longest, to erase and write it. If there are cold lines, lines
+    /// that fit the present boundary come first. `size` gives the capacity of a line on given LUNs. A line that
+    /// `size` refuses stays free.
     pub fn take(
         &mut self,
         heat: Heat,
@@ -77,7 +77,7 @@ impl Lines {
         None
     }
 
-    /// Let a line that is free, or no longer in use, have no LUNs, if there are cold lines.
+    /// Remove the LUNs of a line that is free or out of use, if there are cold lines.
     pub(super) fn let_go(&mut self, line: u32) {
         if let Some(split) = self.split {
             let none = LunRange { from: split.used, count: 0 };
@@ -86,8 +86,8 @@ impl Lines {
         }
     }
 
-    /// The LUN positions that a free line would have if it were taken now: all that the other line of its index leaves. So
-    /// they meet elsewhere when both are free.
+    /// The LUN positions that a free line would get if it were taken now: all that the other line of its chunk index
+    /// leaves. If both lines are free, the present boundary applies.
     fn range_of(&self, split: &Split, line: u32) -> LunRange {
         let index = self.index(line);
         match self.heat(line) {
@@ -103,7 +103,7 @@ impl Lines {
         }
     }
 
-    /// Free chunks of each kind, those of lines that have not begun included.
+    /// Free chunks of each kind, including those of lines whose metadata at the start are not on flash yet.
     pub fn free_of_kinds(&self) -> [u32; 2] {
         let Some(split) = &self.split else { return [self.free_chunks, 0] };
         let mut free = [0; 2];
@@ -128,14 +128,14 @@ impl Lines {
         free
     }
 
-    /// Count the free chunks anew, if there are cold lines.
+    /// Count the free chunks again, if there are cold lines.
     pub(super) fn recount(&mut self) {
         if self.split.is_some() {
             self.free_chunks = self.free_of_kinds().iter().sum();
         }
     }
 
-    /// Let lines that are taken from now on meet elsewhere.
+    /// Move the boundary of lines that are taken from now on.
     pub fn set_split(&mut self, hot: u32) {
         if let Some(split) = &mut self.split {
             split.hot = hot;
@@ -143,14 +143,15 @@ impl Lines {
         }
     }
 
-    /// Note that a cold line begins while a hot one is open.
+    /// A cold line is opened while a hot line is open.
     pub fn begins_beside(&mut self, cold: u32, hot: u32) {
         let sequence = self.all[hot as usize].sequence;
         self.all[cold as usize].sequence = sequence;
     }
 
-    /// The order of lines in which later data win: a cold line comes before the hot line that was open when it began, and
-    /// behind all lines closed before. A sector of a line may move to a later line alone.
+    /// The order in which the data of a later line replace those of an earlier one. A cold line comes before the hot
+    /// line that was open when the cold line was opened, and after all lines that were closed by then. A sector may
+    /// only move to a later line.
     pub fn order(&self, line: u32) -> (u64, bool, u64) {
         let l = &self.all[line as usize];
         (l.sequence, self.heat(line) == Heat::Hot, l.minor)
