@@ -1,29 +1,30 @@
-//! The equations of a stride: what its parities are, and how one member follows from others.
+//! The parity equations of a stride: how parity is computed, and how a member is computed from the others.
 //!
-//! With D data members, P is the sum of their bytes and Q the sum of 2^k times those of data member k, in GF(2^8); so are
-//! their records of addresses. A member has a share in each equation: 1 and 2^k for data, 1 and 0 for P, 0 and 1 for Q. The
-//! members times their shares in an equation add up to zero. Members that hold no data in a stripe are zeros and count
-//! as known.
+//! With D data members, P is the sum of their bytes, and Q is the sum of 2^k times the bytes of data member k, in
+//! GF(2^8). The records of logical addresses are computed in the same way. Each member has a *share* in each
+//! equation: 1 and 2^k for data, 1 and 0 for P, 0 and 1 for Q. In each equation the sum of the members times their
+//! shares is zero. A member that holds no data in a stripe counts as zeros.
 //!
-//! Two equations give two unknown members: the target, and one without which it is computed. With one parity, that one is Q.
+//! Two equations give two unknown members: the target, and a second member that is not read. With one parity the
+//! second one is Q, which does not exist.
 
 use super::strides::Strides;
 use crate::medium::gf256::{div, mul, power};
 
 impl Strides {
-    /// The index of a member in its stride, by its LUN position.
+    /// The index of a LUN position in its stride.
     pub fn index_of(&self, position: u32) -> u32 {
         position / self.count
     }
 
-    /// The indices of P and Q. With one parity no member has that of Q.
+    /// The indices of P and Q. With one parity no member has the index of Q.
     #[inline]
     pub fn parity_indices(&self) -> [u32; 2] {
         let p = self.width - self.parities;
         [p, p + 1]
     }
 
-    /// The shares of a member in the equations of P and Q, by its index.
+    /// The shares of a member in the equations of P and Q, by the index of the member.
     fn shares(&self, index: u32) -> [u8; 2] {
         let [p, q] = self.parity_indices();
         match index {
@@ -33,21 +34,21 @@ impl Strides {
         }
     }
 
-    /// The share of a member in the equation of a parity, by their LUN positions.
+    /// The share of a member in the equation of a parity. Both are LUN positions.
     pub fn share_at(&self, parity: u32, member: u32) -> u8 {
         self.share(self.index_of(parity), self.index_of(member))
     }
 
-    /// The same, by their indices.
+    /// The share of a member in the equation of a parity. Both are indices.
     fn share(&self, parity: u32, member: u32) -> u8 {
         let [of_p, of_q] = self.shares(member);
         if parity == self.parity_indices()[0] { of_p } else { of_q }
     }
 
-    /// The factor of a member in the sum that is the target, which is computed without one member. All by their indices,
-    /// all different.
+    /// The factor of a member in the sum that gives `target` without reading the member `without`. All three are
+    /// indices, and all are different.
     pub fn factor(&self, target: u32, without: u32, member: u32) -> u8 {
-        // The sum of both equations in which the member that is left out has no share.
+        // The combination of both equations in which the share of `without` is zero.
         let [p, q] = self.shares(without);
         let left = |index: u32| {
             let [of_p, of_q] = self.shares(index);
@@ -62,7 +63,7 @@ mod tests {
     use super::*;
     use tailcut_units::Stream;
 
-    /// The bytes of the members of a stride, those of P and Q behind those of data.
+    /// The bytes of the members of a stride, data first, then P and Q.
     fn stride(strides: &Strides, s: &mut Stream) -> Vec<u8> {
         let [p, q] = strides.parity_indices();
         let mut bytes: Vec<u8> = (0..p).map(|_| s.below(256) as u8).collect();
@@ -73,7 +74,7 @@ mod tests {
         bytes
     }
 
-    /// Each member follows without each other one.
+    /// Each member can be computed without any one of the others.
     #[test]
     fn any_two_losses_are_rebuilt() {
         let mut s = Stream::new(1, "equations", 0);

@@ -1,10 +1,10 @@
-//! Sectors that cannot be read and whose stride gives them.
+//! Reads that fail on a drive with strides: unreadable sectors are computed by parity.
 //!
-//! When all reads of a command have ended and some have failed, a second command goes to the device: for a sector that
-//! could not be read where it lies it reads the others of its stride, and for one whose others failed it reads
-//! the sector itself. If this fails too and two parities let it be computed from others again, there is a third
-//! command. What none of them gives is lost. A sector that the host got in this way is written again: it enters the ring like
-//! one of collection.
+//! When all operations of a read have ended and some have failed, pblk sends a second vector command. A sector that
+//! could not be read directly is computed from the other members of its stride. A sector whose computation failed is
+//! read directly. If the second command fails too, and two parities allow another choice of members, there is a third
+//! command. If all of them fail, the sector is lost. A sector that was computed because it could not be read is
+//! written again: it enters the ring as a sector of collection.
 
 use super::reads::Others;
 use crate::address::{Lpn, Ppa};
@@ -18,7 +18,7 @@ use crate::pblk::shape::Shape;
 use serde::{Deserialize, Serialize};
 use tailcut_units::{Cause, Occupant, Status};
 
-/// Whose command it is that reads.
+/// The request that a read belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in super::super) enum Reader {
     /// A request of the host.
@@ -28,7 +28,7 @@ pub(in super::super) enum Reader {
 }
 
 impl Reader {
-    /// Whom the operations of its commands serve.
+    /// The owner of its flash operations.
     pub fn work(self) -> Work {
         match self {
             Reader::Host(id) => Work::Request(id),
@@ -36,7 +36,7 @@ impl Reader {
         }
     }
 
-    /// What its operations are to the flash.
+    /// The occupant of its flash operations.
     pub fn occupant(self) -> Occupant {
         match self {
             Reader::Host(_) => Occupant::UserRead,
@@ -48,46 +48,46 @@ impl Reader {
 /// How a sector is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in super::super) enum Way {
-    /// Where it lies; or else from the others.
+    /// Directly. If this fails, by parity.
     Plain,
-    /// From the others, because its LUN is avoided; or else where it lies.
+    /// By parity, because reads avoid its LUN. If this fails, directly.
     Others,
-    /// Where it lies, because the others have failed.
+    /// Directly, because parity has failed.
     PlainAtLast,
-    /// From the others, because it could not be read.
+    /// By parity, because the sector could not be read.
     OthersAtLast,
-    /// From others than before, because it could not be read, and one of those before neither.
+    /// By parity with other members, because a member of the first choice could not be read either.
     OthersAgain,
-    /// In no way.
+    /// Not at all.
     None,
 }
 
 impl Way {
-    /// Whether the others are read.
+    /// Whether parity computes the sector.
     fn is_by_others(self) -> bool {
         matches!(self, Way::Others | Way::OthersAtLast | Way::OthersAgain)
     }
 
-    /// Whether the sector is computed because it could not be read.
+    /// Whether parity computes the sector because it could not be read.
     fn mends(self) -> bool {
         matches!(self, Way::OthersAtLast | Way::OthersAgain)
     }
 }
 
-/// A sector that a command reads, on a drive with strides that can fail.
+/// A sector that a read needs, on a drive with strides and faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in super::super) struct Wanted {
     /// The sector.
     pub sector: Ppa,
     /// How it is read.
     pub way: Way,
-    /// The member of its stride without which it is computed from the others.
+    /// The member of its stride that is not read when parity computes the sector.
     pub without: u32,
-    /// Whether this way has failed, or is not begun.
+    /// Whether a repeated read of it is still to be sent.
     pub is_due: bool,
 }
 
-/// The sectors that commands read, by command. Empty on a drive without strides, or that cannot fail.
+/// The sectors that reads need, by request. Empty on a drive without strides or without faults.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in super::super) struct AllWanted {
     of_host: Vec<Vec<Wanted>>,
@@ -95,7 +95,7 @@ pub(in super::super) struct AllWanted {
 }
 
 impl AllWanted {
-    /// Those of a command.
+    /// The sectors of a request.
     #[inline]
     fn of(&self, reader: Reader) -> &[Wanted] {
         let (table, id) = match reader {
@@ -105,7 +105,7 @@ impl AllWanted {
         table.get(id as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// The same, to change them.
+    /// The sectors of a request, mutable.
     fn of_mut(&mut self, reader: Reader) -> &mut Vec<Wanted> {
         let (table, id) = match reader {
             Reader::Host(id) => (&mut self.of_host, id as usize),
@@ -117,7 +117,7 @@ impl AllWanted {
         &mut table[id]
     }
 
-    /// Remember how a sector is read for a command at first: where it lies, or from others.
+    /// Record a sector of a request and whether it is read directly or by parity.
     #[inline]
     pub(in super::super) fn remember(
         &mut self,
@@ -134,7 +134,7 @@ impl AllWanted {
 }
 
 impl Shape {
-    /// Whether the sectors of reads are remembered, because some may fail and strides may give them.
+    /// Whether the sectors of reads are recorded. They are if reads can fail and strides can compute sectors.
     #[inline]
     pub(in super::super) fn remembers_reads(&self) -> bool {
         self.strides.is_some() && self.faults.is_some()
@@ -142,8 +142,7 @@ impl Shape {
 }
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
-    /// Let a sector of a command be read in another way, if the one that was tried has failed and another is left. Returns
-    /// whether none is.
+    /// If the read of a sector has failed, choose the next way to read it. Returns whether no way is left.
     fn turn(&mut self, reader: Reader, at: usize, unread: &[Ppa]) -> bool {
         let wanted = self.state.wanted.of(reader)[at];
         let Wanted { sector, way, .. } = wanted;
@@ -166,8 +165,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         way == Way::None
     }
 
-    /// Sectors of an operation could not be read. Whatever needs them for a command is read in another way, if there is
-    /// one. Returns whether some sector is not to be had.
+    /// Some sectors could not be read. Choose another way for each sector of the request that depends on them.
+    /// Returns whether a sector has no way left.
     #[cold]
     pub(in super::super) fn try_otherwise(&mut self, reader: Reader, unread: &[Ppa]) -> bool {
         let mut lost = false;
@@ -177,13 +176,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         lost
     }
 
-    /// Whether a command whose operations have all ended reads again.
+    /// Whether a request must repeat reads after its operations have ended.
     #[inline]
     pub(in super::super) fn reads_again(&self, reader: Reader) -> bool {
         self.state.wanted.of(reader).iter().any(|wanted| wanted.is_due)
     }
 
-    /// Build the second command of a command: the operations for what is due.
+    /// Build the operations of the repeated reads of a request.
     fn order_again(&mut self, reader: Reader, of: FlashCommand) -> Vec<OpId> {
         let mut ops = Vec::new();
         for at in 0..self.state.wanted.of(reader).len() {
@@ -196,7 +195,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 self.add_read(&mut ops, reader.occupant(), reader.work(), wanted.sector, of);
                 continue;
             }
-            // Its line cannot have lost its parity since: it is closed.
+            // The line still has its parity, because it is closed.
             let Some(others) = self.others(wanted.sector) else { continue };
             self.state.wanted.of_mut(reader)[at].without = others.without;
             self.add_rebuild(&mut ops, reader, wanted.sector, &others, of);
@@ -204,7 +203,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         ops
     }
 
-    /// Read again for a host read.
+    /// Send the repeated reads of a host read.
     #[cold]
     pub(in super::super) fn read_again(&mut self, id: u32) {
         let serial = self.state.interface.requests[id].host.index;
@@ -222,8 +221,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.interface.pass_reads(&self.flash, &mut self.state.timers, self.state.now, &ops);
     }
 
-    /// Forget what a host read has read. The sectors that it got from others because they could not be read are to be
-    /// written again.
+    /// Remove the records of a host read. Queue the sectors that were computed because they could not be read, to
+    /// write them again.
     pub(in super::super) fn forget_wanted(&mut self, host: Reader) {
         let all = std::mem::take(self.state.wanted.of_mut(host));
         for Wanted { sector, .. } in all.into_iter().filter(|wanted| wanted.way.mends()) {
@@ -236,13 +235,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.admit();
     }
 
-    /// Sectors of a read of collection could not be read. Those that their strides give are read from there; the others are
-    /// returned.
+    /// Some sectors of a request of collection could not be read. Sectors that parity can compute are read again.
+    /// Returns the others.
     #[cold]
     pub(in super::super) fn mend_or_leave(&mut self, request: u32, unread: Vec<Ppa>) -> Vec<Ppa> {
         let reader = Reader::Collection(request);
         let mut left = Vec::new();
-        // What the others of a stride did not give either.
+        // Sectors that parity could not compute either.
         for at in 0..self.state.wanted.of(reader).len() {
             let wanted = self.state.wanted.of(reader)[at];
             if wanted.way.mends() && self.turn(reader, at, &unread) {
@@ -250,7 +249,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             }
         }
         for sector in unread {
-            // One that has had its second chance may be read once more for another.
+            // A sector that was already computed may have been read again as a member for another sector.
             let known = self.state.wanted.of(reader).iter().any(|wanted| wanted.sector == sector);
             if known || !self.state.collector.is_of_request(request, sector) {
                 continue;
@@ -265,7 +264,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         left
     }
 
-    /// Read again for a request of collection.
+    /// Send the repeated reads of a request of collection.
     #[cold]
     pub(in super::super) fn move_again(&mut self, request: u32) {
         let ops = self.order_again(Reader::Collection(request), FlashCommand::BLANK);
@@ -276,7 +275,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// The sectors of a request of collection that strides gave are there.
+    /// All reads of a request of collection have arrived. Compute its sectors that could not be read.
     #[cold]
     pub(in super::super) fn mended(&mut self, request: u32) {
         let all = std::mem::take(self.state.wanted.of_mut(Reader::Collection(request)));
@@ -287,7 +286,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Whether the stride of a sector gives it: none of the others is known to be unreadable.
+    /// Whether parity can compute a sector: no other member of its stride is known to be unreadable.
     #[cold]
     pub(in super::super) fn can_compute(&self, sector: Ppa) -> bool {
         self.others(sector).is_some_and(|others| {

@@ -1,7 +1,7 @@
-//! The gate of strides: which LUNs may program or erase now, and which ones reads avoid.
+//! The gate of strides. It limits which LUNs may program or erase at one time, and marks LUNs that reads avoid.
 //!
-//! Every program and erase takes the semaphore of its LUN. With a gate it takes a place in its stride as well, if the
-//! rules cover it. The writer asks again whenever something ends, until it may go on; what it asks for is the same until then.
+//! Every program and erase takes the semaphore of its LUN. If the rules of the gate cover it, it also takes a place
+//! in its stride. The writer retries after each event until it gets both. It retries the same operation.
 
 use super::strides::Strides;
 use crate::observer::RingWait;
@@ -14,15 +14,15 @@ use crate::pblk::writer::Writer;
 use crate::policy::write_gate::{Covered, GateRules};
 use serde::{Deserialize, Serialize};
 
-/// How long host reads are counted before the gate opens or closes, ns.
+/// Period in which host reads are counted to open or close the gate, ns.
 const WINDOW_NS: u64 = 1_000_000_000;
 
-/// On whose behalf a LUN is taken.
+/// The kind of program or erase that takes a LUN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Class {
-    /// A program that begins with a sector of collection.
+    /// A program whose first sector is one of collection.
     Collection,
-    /// Another program.
+    /// Any other program.
     Other,
     /// An erase.
     Erase,
@@ -31,36 +31,37 @@ pub(in super::super) enum Class {
 /// A program or erase that waits at the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Waiting {
-    /// What it writes or erases. It has the semaphore of that LUN.
+    /// The chunk that it writes or erases.
     chunk: Chunk,
-    /// Whether it has its place in the stride, and waits for reads alone.
+    /// Whether it has its place in the stride and only waits for host reads.
     has_place: bool,
 }
 
-/// What the gate remembers.
+/// The state of the gate.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in super::super) struct Gate {
-    /// The strides: those of the open hot line, where lines differ. LUNs that belong to none pass without a gate.
+    /// The strides, or those of the open hot line if there are hot and cold lines. LUNs outside the strides have no
+    /// gate.
     strides: Option<Strides>,
-    /// By LUN position: whether it was marked when the strides changed, and has been since.
+    /// By LUN position: whether it was marked when the strides changed and has stayed marked since.
     carried: Vec<bool>,
-    /// By stride: LUNs that program or erase, and those among them that the gate has let pass.
+    /// By stride: LUNs that program or erase, and the number of these that have taken a place.
     under_way: Vec<u32>,
     passed: Vec<u32>,
-    /// By LUN position: whether reads avoid it.
+    /// By LUN position: whether it is marked, so that reads avoid it.
     marked: Vec<bool>,
-    /// By LUN position: host reads under way.
+    /// By LUN position: outstanding host reads.
     reads: Vec<u32>,
-    /// By lane of the writer: what waits at the gate.
+    /// By lane of the writer: the operation that waits at the gate.
     waiting: [Option<Waiting>; 2],
-    /// The window of time in which host reads are counted, their number, and whether the gate is open.
+    /// The present period, the host reads in it, and whether the gate is open.
     window: u64,
     reads_of_window: u64,
     is_open: bool,
 }
 
 impl Gate {
-    /// The gate of a drive; of one without strides it is empty.
+    /// Create the gate. Without strides it has no effect.
     pub fn new(of: Option<&Strides>, luns: u32) -> Gate {
         let strides = of.map_or(0, |strides| strides.count as usize);
         let luns = if strides > 0 { luns as usize } else { 0 };
@@ -84,10 +85,10 @@ impl Gate {
         self.marked[position as usize]
     }
 
-    /// Check what the gate lets be busy.
+    /// Check the number of LUNs that are marked or busy.
     ///
     /// # Errors
-    /// The law that is broken.
+    /// The invariant that is violated.
     pub fn audit(&self, rules: &GateRules) -> Result<(), String> {
         let Some(strides) = &self.strides else { return Ok(()) };
         let all = self.passed.iter().zip(&self.under_way).take(strides.count as usize);
@@ -95,14 +96,14 @@ impl Gate {
             let members = strides.members(stride as u32);
             let carried = members.clone().filter(|&member| self.carried[member as usize]).count() as u32;
             let marked = members.filter(|&member| self.marked[member as usize]).count() as u32;
-            // One more of each lane may be marked that waits at the gate.
+            // In each lane one more LUN that waits at the gate may be marked.
             let early = 2 * u32::from(rules.marks_early);
             law!(
                 passed <= strides.parities.max(carried) && marked <= passed + early,
                 "stride {stride}: {passed} LUNs have passed its gate and {marked} are marked"
             );
             let places = self.places(strides, stride as u32);
-            // A gate that never opens, and covers all, lets no more be busy than can be computed.
+            // If the gate never opens and covers everything, each stride has at most as many busy LUNs as parities.
             let strict =
                 rules.off_below == 0 && rules.covers == Covered::All && rules.against == Covered::All;
             law!(
@@ -120,7 +121,7 @@ impl Gate {
         self.reads[position as usize] += 1;
     }
 
-    /// It has ended. Returns whether the writer may wait for that.
+    /// A host read of a LUN has ended. Returns whether the writer may have waited for it.
     #[inline]
     pub fn read_ended(&mut self, position: u32) -> bool {
         let reads = &mut self.reads[position as usize];
@@ -128,14 +129,14 @@ impl Gate {
         *reads == 0 && self.waiting.iter().flatten().any(|waiting| waiting.has_place)
     }
 
-    /// Host reads that come at `now` are counted.
+    /// Count a host read at `now`.
     #[inline]
     pub fn count_read(&mut self, now: u64, off_below: u32) {
         self.turn_window(now, off_below);
         self.reads_of_window += 1;
     }
 
-    /// Open or close the gate by the reads of the last whole window.
+    /// At the start of a new period, open or close the gate by the number of reads in the period before.
     #[inline]
     fn turn_window(&mut self, now: u64, off_below: u32) {
         let window = now / WINDOW_NS;
@@ -146,23 +147,23 @@ impl Gate {
         }
     }
 
-    /// Places in a stride of what waits for reads alone.
+    /// Number of places in a stride that are held by operations that only wait for host reads.
     fn places(&self, strides: &Strides, stride: u32) -> u32 {
         let here = |w: &&Waiting| w.has_place && strides.stride_of(w.chunk.position) == stride;
         self.waiting.iter().flatten().filter(here).count() as u32
     }
 
-    /// Whether the other lane waits at the gate with the semaphore of a chunk's LUN.
+    /// Whether the operation that waits at the gate in the other lane is for the same LUN.
     fn is_taken_by_other(&self, chunk: Chunk) -> bool {
         self.waiting[1 - chunk.heat as usize].is_some_and(|waiting| waiting.chunk.position == chunk.position)
     }
 
-    /// Let a program or erase pass, or let it wait. What waits has its LUN's semaphore to itself.
+    /// Try to let a program or erase pass the gate. No other lane can take the LUN of an operation that waits.
     fn lets_pass(&mut self, rules: &GateRules, chunk: Chunk, class: Class, now: u64) -> bool {
         self.turn_window(now, rules.off_below);
         let (lane, position) = (chunk.heat as usize, chunk.position);
         let Some(strides) = self.strides.filter(|strides| position < strides.used()) else {
-            // Lines that had strides there are still read.
+            // Lines with older strides on this LUN are still read.
             self.marked[position as usize] = true;
             self.waiting[lane] = None;
             return true;
@@ -189,7 +190,7 @@ impl Gate {
                 return false;
             }
         } else {
-            // The gate may have opened while it waited.
+            // The gate may have opened while the operation waited.
             self.marked[position as usize] = false;
         }
         self.waiting[lane] = None;
@@ -208,13 +209,14 @@ impl Gate {
         }
     }
 
-    /// Follow these strides from now on. What `is_taken` says programs or erases goes on, and counts in its new stride.
+    /// Change the strides. LUNs that program or erase according to `is_taken` continue, and count in their new
+    /// strides.
     pub fn follow(&mut self, strides: Strides, is_taken: impl Fn(u32) -> bool) {
         if self.strides == Some(strides) {
             return;
         }
         self.strides = Some(strides);
-        // What waits for reads alone asks for its place again.
+        // Operations that only wait for host reads must take a place again.
         for waiting in self.waiting.iter_mut().flatten() {
             self.marked[waiting.chunk.position as usize] = false;
             waiting.has_place = false;
@@ -229,7 +231,7 @@ impl Gate {
         }
     }
 
-    /// Give them back.
+    /// Return the semaphore of a LUN and the place in its stride.
     #[inline]
     pub(in super::super) fn give_lun(&mut self, shape: &Shape, writer: &mut Writer, position: u32) {
         writer.set_taken(position, false);
@@ -238,7 +240,7 @@ impl Gate {
         }
     }
 
-    /// Let the gate follow the strides of a hot line on these LUNs, which takes data from now on.
+    /// Change the strides to those of a hot line on these LUNs, which is opened now.
     pub(in super::super) fn gate_follows(&mut self, shape: &Shape, writer: &Writer, luns: LunRange) {
         if let (Some(_), Some(strides)) = (&shape.gate, shape.strides_on(Heat::Hot, luns)) {
             self.follow(strides, |position| writer.is_taken(position));
@@ -247,8 +249,8 @@ impl Gate {
 }
 
 impl State {
-    /// Take the semaphore of a LUN, and a place in its stride, for a program or an erase in a lane of the self.writer. Returns
-    /// false if it must wait.
+    /// Take the semaphore of a LUN, and a place in its stride, for a program or an erase. Returns false if the
+    /// operation must wait.
     #[inline]
     pub(in super::super) fn take_lun(&mut self, shape: &Shape, chunk: Chunk, class: Class) -> bool {
         if self.writer.is_taken(chunk.position) || shape.gate.is_some() && self.gate.is_taken_by_other(chunk)

@@ -1,14 +1,15 @@
-//! RAIL-HC: users write to hot LUNs, and collection to cold ones.
+//! RAIL-HC: users write to hot LUNs, and collection writes to cold LUNs.
 //!
-//! A hot line has the first LUNs: its data have parity, and its programs take turns. A cold line has the last LUNs, without
-//! parity and without a gate: reads of cold data wait for programs. The share of hot LUNs follows from the write
-//! amplification of the last sectors written, and holds for lines that are taken from then on. Nothing is copied: older
-//! lines keep their LUNs and strides, so that reads go round LUNs that have become cold.
+//! A hot line is on the first LUNs. Its data have parity, and the gate limits its programs. A cold line is on the
+//! last LUNs. It has no parity and no gate, so that reads of cold data wait for programs. The share of hot LUNs
+//! follows from the write amplification of the last sectors written. It applies to lines that are taken later.
+//! Nothing is copied: older lines keep their LUNs and strides, and reads of them still avoid busy LUNs that have
+//! become cold.
 //!
-//! The gate follows the strides of the open hot line. It covers all programs on its LUNs, those of a cold line too whose
-//! LUNs were taken under another share. Collection writes to the hot line if there is no room for a cold one, and with
-//! sectors of a line that is later than the open cold line: the last copy of a sector must be in the latest line
-//! ([`super::super::lines::Lines::order`]).
+//! The gate uses the strides of the open hot line. It covers all programs on the LUNs of this line, including those
+//! of a cold line that was taken with another share. If there is no free cold line, collection writes to the hot
+//! line. It also writes a sector to the hot line if the line of the sector is later than the open cold line, because
+//! the last copy of a sector must be in the latest line ([`super::super::lines::Lines::order`]).
 
 use super::strides::Strides;
 use crate::medium::Medium;
@@ -20,28 +21,28 @@ use crate::pblk::ring::Heat;
 use serde::{Deserialize, Serialize};
 use tailcut_units::SimTime;
 
-/// Sectors written after which the share of hot LUNs is looked at again; on a drive with less than eight times as many, an
-/// eighth of its sectors.
+/// The share of hot LUNs is computed again after this number of sectors written. On a small drive it is computed
+/// again after an eighth of the sectors of the drive.
 const PERIOD: u64 = 1_000_000;
 
-/// The share changes only by more than one LUN of so many: the two open lines meet at the same LUN then, and a line of
-/// another share is rare.
+/// The share changes only by more than this fraction (1/16) of the LUNs. Both open lines then mostly meet at the same
+/// LUN.
 const LEAST_CHANGE: u32 = 16;
 
-/// Sectors written since the share was looked at last.
+/// Sectors written since the share was last computed.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(in super::super) struct Mix {
     users: u64,
     collected: u64,
 }
 
-/// The fewest hot LUNs: an eighth of those in use, in whole strides.
+/// The fewest hot LUNs: an eighth of the LUNs in use, rounded up to whole strides.
 pub(in super::super) fn least_hot(strides: &Strides) -> u32 {
     (strides.used() / 8).next_multiple_of(strides.width).max(strides.width)
 }
 
-/// The number of hot LUNs for a write amplification, in whole strides. `strides` are those of a drive whose LUNs are all
-/// hot.
+/// The number of hot LUNs for a write amplification, in whole strides. `strides` are those of a drive on which all
+/// LUNs are hot.
 fn hot_luns(by: SplitBy, strides: &Strides, amplification: f64) -> u32 {
     let (width, parities) = (f64::from(strides.width), f64::from(strides.parities));
     let share = match by {
@@ -58,8 +59,8 @@ fn hot_luns(by: SplitBy, strides: &Strides, amplification: f64) -> u32 {
 }
 
 impl Mix {
-    /// Count sectors that are mapped. After `period` of them the write amplification is returned, without end if users have
-    /// written nothing.
+    /// Count sectors that are mapped. Returns the write amplification after every `period` sectors. It is infinite if
+    /// users have written nothing.
     #[inline]
     fn count(&mut self, users: u32, collected: u32, period: u64) -> Option<f64> {
         self.users += u64::from(users);
@@ -73,19 +74,20 @@ impl Mix {
 }
 
 impl Lines {
-    /// Which line takes a sector that collection moves from a line.
+    /// The kind of line to which collection moves a sector of the line `from`.
     #[inline]
     pub(in super::super) fn heat_of_move(&self, from: u32, open_cold: Option<u32>) -> Heat {
         match (self.split(), open_cold) {
             (None, _) => Heat::Hot,
             (Some(_), Some(open)) if self.order(from) > self.order(open) => Heat::Hot,
-            // A cold line that begins later comes behind all that are closed now, and before the open hot one.
+            // The next cold line will come after all lines that are closed now, and before the open hot line.
             (Some(_), None) if self.line(from).state == State::Open => Heat::Hot,
             (Some(_), _) => Heat::Cold,
         }
     }
 
-    /// The victim of a list: of both kinds the line that frees most for what must move, and of two alike the cold one.
+    /// The victim of a list: the line of both kinds with the smaller share of valid sectors. If the shares are equal,
+    /// the cold line.
     pub(in super::super) fn best_of(&self, group: Group) -> Option<u32> {
         let hot = self.fewest_valid(Heat::Hot, group);
         if self.split().is_none() {
@@ -99,10 +101,10 @@ impl Lines {
         Some(if share(of_hot, of_cold) < share(of_cold, of_hot) { hot } else { cold })
     }
 
-    /// The line to collect of the kind that has fewer free lines, so that hot lines are freed as fast as users write and cold
-    /// ones as fast as collection does; `has_next` says by kind whether it has a further line. If users have none, a hot
-    /// line will do whose sectors are all valid, as long as a cold line can take them. Otherwise no line will do that
-    /// is nearly all valid.
+    /// The victim of the kind that has fewer free lines for its LUNs. Hot lines are then freed as fast as users
+    /// write, and cold lines as fast as collection does. `has_next` tells for each kind whether a next line is
+    /// prepared. If users have no next line, the victim is a hot line. All of its sectors may be valid if a cold line
+    /// can take them. Otherwise no line of which 7/8 or more are valid is returned.
     pub(in super::super) fn scarce_victim(&self, has_next: [bool; 2]) -> Option<(Group, u32)> {
         let (split, [hot, cold]) = (self.split()?, has_next);
         let of = |heat: Heat, more: Option<Group>| {
@@ -121,7 +123,7 @@ impl Lines {
 }
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
-    /// Count sectors that are mapped, and look at the share of hot LUNs when it is time.
+    /// Count sectors that are mapped, and compute the share of hot LUNs again after each period.
     #[inline]
     pub(in super::super) fn note_written(&mut self, users: u32, collected: u32) {
         let (Some(by), Some(strides)) = (self.shape.hot_cold, &self.shape.strides) else { return };
@@ -133,7 +135,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             if s.lines.split().is_some_and(|split| differs(split.hot)) {
                 s.lines.set_split(hot);
                 let change = Change::HotShare { hot, cold: strides.used() - hot };
-                // Ageing takes no time, which nobody observes.
+                // The observer does not see ageing, which takes no time.
                 if s.runs {
                     self.flash.observer_mut().changes(SimTime(s.now), change);
                 }
@@ -150,7 +152,8 @@ mod tests {
         Strides::new(luns, width, parities).expect("strides")
     }
 
-    /// 128 LUNs in strides of four: by time the hot share is 5.33 / (4.33 + W), and by writes 1 / W; cold LUNs are rounded up.
+    /// 128 LUNs in strides of four: by time the hot share is 5.33 / (4.33 + W), and by writes 1 / W. The number of
+    /// cold LUNs is rounded up.
     #[test]
     fn shares_of_hot_luns() {
         let s = strides(128, 4, 1);

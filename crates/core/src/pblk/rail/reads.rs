@@ -1,11 +1,12 @@
-//! Reads that go to the other members of a stride.
+//! Reads by parity: a sector on a marked LUN is computed from the other members of its stride.
 //!
-//! A host read is decided once, when pblk looks it up, sector by sector. A sector whose LUN is marked by the gate is
-//! computed from the sectors at the same place of the other members. It is read where it lies if its stride has no
-//! parity in this stripe, if only one other member is left of more, or if a program of this stripe or one before has failed.
+//! pblk decides for each sector of a host read once, at the look-up. A sector on a LUN that the gate has marked is
+//! computed from the sectors at the same place on the other members. The sector is read directly if its stride has no
+//! parity in this stripe, if only one other member is left and the stride is no mirror, or if a program of its line
+//! has failed in this stripe or before it.
 //!
-//! A stride with two parities gives two unknown members. One member besides the sector's own is not read: one that cannot
-//! be read, or that reads avoid, or else Q.
+//! With two parities one of the other members need not be read. This is an unreadable member, or else a marked one,
+//! or else Q.
 
 use super::failures::Reader;
 use super::strides::{MOST_MEMBERS, Strides};
@@ -19,42 +20,42 @@ use crate::pblk::rail::gate::Gate;
 use crate::pblk::shape::{SectorPlace, Shape};
 use serde::{Deserialize, Serialize};
 
-/// The sectors from which another is computed.
+/// The sectors from which another sector is computed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in super::super) struct Others {
     sectors: [Ppa; MOST_MEMBERS as usize],
     count: usize,
-    /// The strides of their line.
+    /// The strides of the line.
     pub strides: Strides,
-    /// The index of the member without which it is computed. Q is one where it does not exist.
+    /// The index of the member that is not read. With one parity this is the index of Q, which does not exist.
     pub without: u32,
 }
 
 impl Others {
-    /// They are.
+    /// The sectors to read.
     pub fn sectors(&self) -> &[Ppa] {
         &self.sectors[..self.count]
     }
 
-    /// Whether one of these is among them.
+    /// Whether one of these unreadable sectors is needed.
     pub fn has_any_of(&self, unread: &[Ppa]) -> bool {
         self.sectors().iter().any(|other| unread.contains(other))
     }
 }
 
-/// The members of a sector's stride, in its stripe.
+/// The other members of the stride of a sector, in its stripe.
 struct Beside<'a> {
     shape: &'a Shape,
     strides: Strides,
     line: u32,
     sector: Ppa,
     place: SectorPlace,
-    /// Those besides the sector's own that can be read, one bit each by index.
+    /// The other members that can be read, one bit each by index.
     there: u64,
 }
 
 impl Beside<'_> {
-    /// The members of the stride of a sector; `None` if it gives nothing in this stripe.
+    /// Find the other members of the stride of a sector. `None` if the sector has no stride or no valid parity.
     fn of<'a>(shape: &'a Shape, state: &State, sector: Ppa) -> Option<Beside<'a>> {
         let place = shape.place(sector);
         let number = state.lines.line_at(place.index, place.position);
@@ -64,7 +65,7 @@ impl Beside<'_> {
             return None;
         }
         let stripe = place.page * shape.luns;
-        // Parity of the open line follows its data, and programs follow their turn.
+        // In the open line parity is programmed after its data, and programs may still wait.
         let open = state.writer.open();
         let written = if open.line == number { open.next } else { u32::MAX };
         let mut there = 0;
@@ -83,20 +84,20 @@ impl Beside<'_> {
         Some(Beside { shape, strides, line: number, sector, place, there })
     }
 
-    /// The indices of those that can be read.
+    /// The indices of the members that can be read.
     fn indices(&self) -> impl Iterator<Item = u32> + use<> {
         let there = self.there;
         (0..u64::BITS).filter(move |index| there >> index & 1 != 0)
     }
 
-    /// The sector of a member.
+    /// The sector at the same place on a member.
     fn sector_of(&self, index: u32) -> Ppa {
         let position = self.strides.stride_of(self.place.position) + index * self.strides.count;
         let unit = self.place.page * self.shape.luns + position;
         self.shape.unit_start(self.line, unit) + (self.sector - self.place.unit)
     }
 
-    /// The sectors from which this one is computed without a member.
+    /// The sectors to read if the member `without` is not read.
     fn without(&self, without: u32) -> Others {
         let sectors = [Ppa::NONE; MOST_MEMBERS as usize];
         let mut others = Others { sectors, count: 0, strides: self.strides, without };
@@ -115,7 +116,7 @@ impl Gate {
         shape.gate.is_some() && self.is_marked(shape.place(sector).position)
     }
 
-    /// Count host reads that are sent to their LUNs, for what waits at the gate for them to end.
+    /// Count host reads that are sent to LUNs. Programs and erases at the gate wait for them to end.
     #[inline]
     pub(in super::super) fn reads_sent<O: Observer>(
         &mut self,
@@ -133,7 +134,8 @@ impl Gate {
 }
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
-    /// The sectors from which this one can be computed; `None` if it cannot, or if only one other of several is left.
+    /// The sectors from which this one can be computed. `None` if it cannot, or if only one member is left and the
+    /// stride is no mirror.
     pub(in super::super) fn others(&self, sector: Ppa) -> Option<Others> {
         let beside = Beside::of(&self.shape, &self.state, sector)?;
         let [p, q] = beside.strides.parity_indices();
@@ -149,17 +151,17 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 needless.or_else(|| beside.indices().find(avoided)).unwrap_or(q)
             }
         };
-        // A stride with one member of data is a mirror.
+        // A stride with one data member is a mirror.
         let is_mirror = beside.strides.width - beside.strides.parities == 1;
         (beside.there.count_ones() > 1 || is_mirror).then(|| beside.without(without))
     }
 
-    /// The same, without this member.
+    /// The sectors from which this one can be computed if the member `without` is not read.
     pub(in super::super) fn others_without(&self, sector: Ppa, without: u32) -> Option<Others> {
         Some(Beside::of(&self.shape, &self.state, sector)?.without(without))
     }
 
-    /// A host read has ended on a LUN. What has waited for it goes on.
+    /// A host read of a LUN has ended. Programs and erases that have waited for it may start.
     #[inline]
     pub(in super::super) fn read_ended(&mut self, unit: BusyUnit) {
         if self.shape.gate.is_some() && self.state.gate.read_ended(self.shape.position_at(unit)) {
@@ -168,7 +170,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Add the reads to a vector command from which a sector is computed.
+    /// Add the reads of the members from which a sector is computed to a vector command.
     pub(in super::super) fn add_rebuild(
         &mut self,
         ops: &mut Vec<OpId>,

@@ -1,7 +1,7 @@
-//! Strides: which LUNs belong together, and which of them hold parity.
+//! Strides: which LUNs form a stride, and which of them hold parity.
 //!
-//! A drive of L LUNs has L / S strides of S members. Members of one stride are L / S LUN positions apart, and parity is on
-//! the highest positions, so that a stripe has all its data before its parity. Where S does not divide L, the last
+//! A drive of L LUNs has L / S strides of S members. The members of a stride are L / S LUN positions apart. Parity is
+//! on the highest positions, so that the data of a stripe come before its parity. If S does not divide L, the last
 //! positions belong to no stride and are not used.
 
 use crate::problem::{ConfigProblem, refuse};
@@ -17,7 +17,7 @@ pub struct Strides {
     pub width: u32,
     /// Members that are parity: one, or two (P and Q).
     pub parities: u32,
-    /// Strides, which is also the distance of members in LUN positions.
+    /// Number of strides. The members of a stride are this number of LUN positions apart.
     pub count: u32,
 }
 
@@ -38,12 +38,12 @@ impl Strides {
         Ok(Strides { width, parities, count: luns / width })
     }
 
-    /// LUN positions that belong to strides: those from here on are not used.
+    /// Number of LUN positions that belong to strides. Higher positions are not used.
     pub fn used(&self) -> u32 {
         self.width * self.count
     }
 
-    /// LUN positions of data: the first ones.
+    /// Number of LUN positions with data. These are the lowest ones.
     pub fn data(&self) -> u32 {
         (self.width - self.parities) * self.count
     }
@@ -82,7 +82,8 @@ mod tests {
         assert!((0..128).all(|p| s.is_parity(p) == (p >= 96)));
     }
 
-    /// On 16 channels all members of a stride of 4 or 8 are on one channel, those of 16 on two, those of 32 on four.
+    /// On 16 channels the members of a stride of 4 or 8 are on one channel, those of 16 on two, and those of 32 on
+    /// four.
     #[test]
     fn channels_of_a_stride() {
         let channels = |width| {
@@ -95,7 +96,7 @@ mod tests {
         assert_eq!([4, 8, 16, 32].map(channels), [1, 1, 2, 4]);
     }
 
-    /// Three and two of 128: three LUNs are left over.
+    /// 128 LUNs in strides of three data and two parity members: three LUNs are not used.
     #[test]
     fn positions_may_be_left_over() {
         let s = Strides::new(128, 5, 2).expect("strides");
