@@ -1,4 +1,4 @@
-//! Requests of the host: reads of ring and device, writes into the ring, trims and flushes.
+//! Requests of the host: reads from the ring and from flash, writes into the ring, TRIM and FLUSH.
 
 use super::drive::Pblk;
 use super::interface::Work;
@@ -12,11 +12,11 @@ use crate::nand::OpKind;
 use crate::observer::{Observer, RequestStep, RingWait};
 use tailcut_units::{Cause, Occupant, Status};
 
-/// Map entries of the slots to be used again are fetched so many slots before.
+/// The number of slots by which the prefetch of map entries is ahead of their reuse.
 const SWITCHED_AHEAD: RingPlace = 16;
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
-    /// Look up a read, and send what is on flash to the device as one vector command.
+    /// Look up a read, and read its sectors on flash with one vector command.
     pub(super) fn read(&mut self, id: u32) {
         let sectors = self.state.interface.sectors_of(id);
         let serial = self.state.interface.requests[id].host.index;
@@ -74,8 +74,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.interface.scratch = ops;
     }
 
-    /// Add a sector to a vector read. Sectors of one page index of a LUN are read together. The line is not freed
-    /// before its data are there.
+    /// Add a sector to a vector read. Sectors with the same page index on one LUN are one operation. The line is not
+    /// freed before the operation ends.
     pub(super) fn add_read(
         &mut self,
         ops: &mut Vec<OpId>,
@@ -89,7 +89,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let same = |&&op: &&OpId| self.flash.op(op).cmd.ppa == place.unit;
         let joined = ops.iter().rev().find(same).copied();
         if joined.is_some_and(|op| self.flash.op(op).cmd.units() & mask != 0) {
-            // It is read already, because others need it too.
+            // The sector is read already as a member for another sector.
             return;
         }
         let line = self.state.lines.line_at(place.index, place.position);
@@ -119,7 +119,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }));
     }
 
-    /// A read has its data. Let go of its line. Returns the bytes that go to the host.
+    /// A read has ended. Drop its references to the line. Returns the bytes that go to the host.
     pub(super) fn end_read(&mut self, op: OpId) -> u64 {
         let cmd = &self.flash.op(op).cmd;
         let (line, sectors, bytes) = (cmd.extent, cmd.units().count_ones(), cmd.bytes);
@@ -129,7 +129,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         u64::from(bytes)
     }
 
-    /// Take references from a line. It is freed at the end of the event if none is left.
+    /// Drop references of a line. A line without references is freed at the end of the event.
     #[inline]
     pub(super) fn release(&mut self, line: u32, count: u32) {
         if self.state.lines.release(line, count) {
@@ -137,7 +137,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Data of a host read are decoded: they go to the host.
+    /// Data of a host read are decoded. Send them to the host.
     pub(super) fn read_arrived(&mut self, op: OpId, id: u32) {
         let mut unread = Vec::new();
         if self.flash.has_failed(op) {
@@ -161,8 +161,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let now = self.state.now;
         let (begin, end) = self.state.interface.send_up(&self.shape, self.state.now, bytes);
         if last {
-            // A request split into operations takes the ledger of the operation that arrives last; where another command
-            // follows, as that of a failed attempt.
+            // A request with several operations takes the ledger of the operation that arrives last. If a repeated
+            // read follows, this ledger counts as that of a failed attempt.
             let latency = self.shape.host.complete_latency.0;
             let to = &mut self.state.interface.requests[id].host.ledger;
             to.merge(&if again { ledger.retried() } else { ledger });
@@ -174,7 +174,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.read_ended(unit);
     }
 
-    /// Begin a write: its sectors enter the ring in order, behind those of other writes that wait.
+    /// Start a write. Its sectors enter the ring in order, after earlier writes that wait.
     pub(super) fn write(&mut self, id: u32) {
         if self.state.failures.is_read_only() {
             self.state.interface.requests[id].host.status = Status::ReadOnly;
@@ -191,8 +191,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Let writes and collected sectors into the ring as far as room and the rate limiter allow, and let the writer
-    /// take them.
+    /// Let writes and sectors of collection into the ring as room and the rate limiter allow, and run the writer.
     pub(super) fn admit(&mut self) {
         loop {
             let users = self.admit_users();
@@ -205,9 +204,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.note_wait();
     }
 
-    /// If users are held back and collection has nothing to move, because all lines with invalid sectors have some in the
-    /// ring, let the map point to the device for all that is programmed. Linux has no such rule and would wait for good;
-    /// only small drives come to this. Returns whether a slot was given up.
+    /// Let the map point to flash for all programmed sectors if users wait and collection has nothing to move. This
+    /// happens if all lines with invalid sectors have sectors in the ring, and only on small drives. Linux has no
+    /// such rule and would wait forever. Returns whether the map was changed.
     fn switch_all(&mut self) -> bool {
         let s = &self.state;
         let stuck = !s.interface.room.is_empty()
@@ -219,7 +218,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             return false;
         }
         if self.choose_victim(None).is_some() {
-            // It has become one since collection looked last.
+            // The line has become a victim after the last run of the collector.
             self.wake_collection();
             return false;
         }
@@ -228,7 +227,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         true
     }
 
-    /// Let writes in. Returns whether any sector entered.
+    /// Let waiting writes into the ring. Returns whether any sector has entered.
     fn admit_users(&mut self) -> bool {
         let (mut any, most) = (false, self.state.ring.most_of_a_write(self.shape.parts_waiting()));
         while let Some(&id) = self.state.interface.room.front() {
@@ -268,8 +267,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         any
     }
 
-    /// Put a sector of a user into the ring, whose slot is free. Its old copy on flash is invalid at once. Returns the
-    /// slot, and where the sector was before.
+    /// Put a sector of a user into the ring, whose next slot is free. Its old copy on flash becomes invalid at once.
+    /// Returns the slot, and the location of the sector before.
     #[inline]
     pub(super) fn insert_user(&mut self, lpn: Lpn) -> (u32, Mapping) {
         let place = self.state.ring.insert(lpn, Origin::User, Heat::Hot);
@@ -281,7 +280,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         (slot, before)
     }
 
-    /// Note that the sector on flash is no longer valid.
+    /// Mark a sector on flash as invalid.
     #[inline]
     pub(super) fn invalidate(&mut self, sector: Ppa) {
         self.map.clear_valid(sector);
@@ -291,16 +290,16 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Make slots for `count` sectors.
+    /// Free the slots that the next `count` sectors need.
     #[inline]
     pub(super) fn reuse_slots(&mut self, count: u32) {
         self.switch_slots(self.state.ring.needed_by(count));
     }
 
-    /// For each sector of the ring before `until`, let the map point to the device if it still points to the slot; else
-    /// the sector is invalid there now.
+    /// For each sector of the ring before `until`, let the map point to flash. If the map does not point to the slot
+    /// any more, the copy on flash is invalid.
     pub(super) fn switch_slots(&mut self, until: RingPlace) {
-        // The next slots to be used again are known; their map entries were last used a ring ago.
+        // The map entries of the slots that are reused next were last used one round of the ring ago.
         self.map.prefetch(self.state.ring.entry(until + SWITCHED_AHEAD).lba);
         let (map, shape) = (&mut self.map, &self.shape);
         let s = &mut self.state;
@@ -333,7 +332,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Note for what the first waiting write waits from now on.
+    /// Record the reason for which the first waiting write waits now.
     fn note_wait(&mut self) {
         let s = &mut self.state;
         if s.interface.room.is_empty() {
@@ -351,10 +350,9 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Forget what the sectors hold. What is on flash is invalid at once, what is in the ring when its slot is used
-    /// again.
+    /// Trim sectors. A sector on flash becomes invalid at once, and a sector in the ring when its slot is reused.
     pub(super) fn trim(&mut self, id: u32) {
-        // A sector is trimmed only if all of it is named.
+        // Only sectors that the command covers completely are trimmed.
         let command = self.state.interface.requests[id].host.command;
         let sector = super::array::SECTOR;
         let (from, to) =
@@ -371,7 +369,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.admit();
     }
 
-    /// A flush ends when all that is in the ring now is on flash.
+    /// A FLUSH ends when all sectors that are in the ring now are on flash.
     pub(super) fn flush(&mut self, id: u32) {
         if self.hold_until_synced(id) {
             self.run_writer();
@@ -379,11 +377,11 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Complete a flush, or a write with forced unit access, when all that is in the ring now is on flash. Returns
-    /// whether the writer has to write for it.
+    /// Complete a FLUSH, or a write with forced unit access, when all sectors that are in the ring now are on flash.
+    /// Returns whether the writer must program sectors for it.
     fn hold_until_synced(&mut self, id: u32) -> bool {
         let s = &mut self.state;
-        // Writes that wait before the ring have not been acknowledged.
+        // Writes that wait for the ring have not been acknowledged, so that a FLUSH does not cover them.
         match s.ring.flush() {
             None => self.state.complete(&self.shape, &mut self.flash, id),
             Some(_) if s.failures.read_only.is_some() => {
@@ -399,7 +397,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         false
     }
 
-    /// End the flushes that waited for nothing later than `synced`.
+    /// End the FLUSHes that wait for no sector after `synced`.
     pub(super) fn end_flushes(&mut self, synced: RingPlace) {
         while let Some(&(last, id)) = self.state.interface.flushes.front()
             && last < synced

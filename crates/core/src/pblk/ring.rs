@@ -1,18 +1,18 @@
 //! The ring: the write buffer, and a read cache of the last sectors written.
 //!
-//! Three pointers follow one another. `filled`: the next slot to fill. `synced`: programmed. `switched`: the map points to the
-//! media and no longer to the slot. The last one moves only when a slot is needed again, and only as far as that needs. So
-//! the map points to the ring for the last sectors written, as many as the ring has slots but one, whether they are on
-//! flash or not. Programs end in any order; `synced` moves in the order of the ring.
+//! Three pointers follow one another: `filled`, the next slot to fill; `synced`, before which all sectors are
+//! programmed; and `switched`, before which the map no longer points to the ring. `switched` moves only when a slot
+//! is reused. The map therefore points to the ring for the last sectors written, at most one less than the slots,
+//! whether they are on flash or not. Programs end in any order. `synced` moves in the order of the ring.
 //!
-//! The writer takes sectors in the order of the ring. Where hot and cold sectors go to lines of their own, it takes those of
-//! each kind in their order: every sector knows how far away the next of its kind is.
+//! The writer takes sectors in the order of the ring. If hot and cold sectors go to different lines, it takes the
+//! sectors of each kind in order. Each sector has the distance to the next sector of its kind.
 
 use crate::address::{Lpn, Ppa};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// On whose behalf a sector was written.
+/// Who has written a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Origin {
     /// A user.
@@ -21,7 +21,7 @@ pub enum Origin {
     Gc,
 }
 
-/// Which line takes a sector. Without cold lines all sectors are hot.
+/// The kind of line to which a sector goes. Without cold lines all sectors are hot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Heat {
     /// The line of users.
@@ -31,11 +31,11 @@ pub enum Heat {
 }
 
 impl Heat {
-    /// Both.
+    /// Both kinds.
     pub const ALL: [Heat; 2] = [Heat::Hot, Heat::Cold];
 }
 
-/// Which kinds of sectors the writer looks for.
+/// The kinds of sectors that the writer may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kinds {
     /// Sectors for the line of users.
@@ -45,7 +45,7 @@ pub struct Kinds {
 }
 
 impl Kinds {
-    /// Both.
+    /// Both kinds.
     pub const ALL: Kinds = Kinds { hot: true, cold: true };
 
     #[inline]
@@ -62,16 +62,16 @@ impl Kinds {
 pub struct Ready {
     /// Which line takes them.
     pub heat: Heat,
-    /// Their number, and that of the sectors of padding that follow them.
+    /// Number of sectors.
     pub sectors: u32,
-    /// Padding.
+    /// Number of sectors of padding that fill the write unit.
     pub padding: u32,
 }
 
-/// Sectors of one kind that the writer has not taken.
+/// The sectors of one kind that the writer has not taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Waiting {
-    /// The first and the last, if there is any.
+    /// The first and the last of them, if there are any.
     first: RingPlace,
     last: RingPlace,
     count: u32,
@@ -80,45 +80,45 @@ struct Waiting {
 /// A sector in the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Its logical address; none if collection has brought what is no longer valid.
+    /// Its logical address; `NONE` if the sector was overwritten before it was written.
     pub lba: Lpn,
-    /// Where it goes on flash; none before it is mapped.
+    /// Its address on flash; `NONE` before it is mapped.
     pub media: Ppa,
-    /// On whose behalf.
+    /// Who has written it.
     pub origin: Origin,
-    /// Which line takes it.
+    /// The kind of line to which it goes.
     pub heat: Heat,
     /// Whether it is programmed.
     programmed: bool,
-    /// The distance to the next sector of its kind, if that came before the writer has taken this one.
+    /// The distance to the next sector of its kind, if that one was inserted before the writer has taken this one.
     to_next: u32,
 }
 
-/// The place of a sector in the order of all that were ever written. The slot is its remainder by the size of the ring.
+/// The number of a sector in the order of all insertions. Its slot is this number modulo the size of the ring.
 pub type RingPlace = u64;
 
-/// A ring of a power of two of slots.
+/// A ring whose number of slots is a power of two.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ring {
     entries: Vec<Entry>,
-    /// Slots that must be free behind what is written.
+    /// Slots that must stay free.
     back: u32,
     filled: RingPlace,
     synced: RingPlace,
     switched: RingPlace,
-    /// What the writer has not taken, by kind.
+    /// By kind: the sectors that the writer has not taken.
     waiting: [Waiting; 2],
-    /// The last sector that the latest flush waits for.
+    /// The last sector for which the latest FLUSH waits.
     flush_to: Option<RingPlace>,
-    /// Sectors whose program has failed, as the first place and their number: the writer takes them first.
+    /// Failed programs, each with its first sector and the number of sectors. The writer takes these sectors first.
     failed: VecDeque<(RingPlace, u32)>,
 }
 
 impl Ring {
-    /// A part of a unit waits for more to come until this part of the ring is behind it.
+    /// A partial write unit may be programmed when the sectors after it fill one part in this number of the ring.
     pub const OLD_PART: u32 = 4;
 
-    /// An empty ring of `size` slots, a power of two, of which `back` stay free.
+    /// Create an empty ring of `size` slots, a power of two, of which `back` stay free.
     pub fn new(size: u32, back: u32) -> Ring {
         debug_assert!(size.is_power_of_two() && back < size);
         let none = Entry {
@@ -141,7 +141,7 @@ impl Ring {
         }
     }
 
-    /// Whether a restored state can belong to a ring of this size, over a device of so many sectors.
+    /// Whether a restored state fits a ring of this size over a device with this number of sectors.
     pub fn fits(&self, size: u32, sectors: u32) -> bool {
         let (size, order) = (u64::from(size), [self.switched, self.synced, self.filled]);
         self.entries.len() as u64 == size
@@ -156,25 +156,26 @@ impl Ring {
         self.entries.len() as u64
     }
 
-    /// The slot of a place.
+    /// The slot of a sector.
     #[inline]
     pub fn slot(&self, place: RingPlace) -> u32 {
         (place & (self.size() - 1)) as u32
     }
 
-    /// The most sectors of one write, if `waiting` sectors may wait before it for more to come. A larger write is split.
+    /// The most sectors of a write that enter at once, if `waiting` earlier sectors may not be programmed yet. A
+    /// larger write enters in parts.
     pub fn most_of_a_write(&self, waiting: u32) -> u32 {
         self.size() as u32 - 1 - self.back - waiting
     }
 
-    /// Whether `sectors` have room.
+    /// Whether there is room for `sectors` more sectors.
     #[inline]
     pub fn has_room(&self, sectors: u32) -> bool {
         let free = self.size() - 1 - (self.filled - self.synced);
         free >= u64::from(sectors) + u64::from(self.back)
     }
 
-    /// Up to which place the slots of sectors are used again by the next `sectors`, which have room.
+    /// The next `sectors` sectors reuse the slots of all sectors before the returned place. They must have room.
     #[inline]
     pub fn needed_by(&self, sectors: u32) -> RingPlace {
         debug_assert!(self.has_room(sectors));
@@ -186,13 +187,13 @@ impl Ring {
         self.synced
     }
 
-    /// Whether the slot of a sector is not used again yet.
+    /// Whether the slot of a sector is not reused yet.
     #[inline]
     pub fn is_in_use(&self, place: RingPlace) -> bool {
         place >= self.switched
     }
 
-    /// Whether a programmed sector is still the map's.
+    /// Whether a programmed sector still has its slot.
     pub fn can_switch(&self) -> bool {
         self.switched < self.synced
     }
@@ -202,8 +203,8 @@ impl Ring {
         self.filled
     }
 
-    /// Give each sector before `until`, with its slot, to `switch`, oldest first, unless that was done. The caller lets
-    /// the map point to its media, if the map still points to its slot.
+    /// Call `switch` with each sector before `until` and its slot, oldest first, once for each sector. The caller
+    /// lets the map point to flash if it still points to the slot.
     #[inline]
     pub fn switch(&mut self, until: RingPlace, mut switch: impl FnMut(u32, &Entry)) {
         debug_assert!(until <= self.synced);
@@ -235,16 +236,17 @@ impl Ring {
         place
     }
 
-    /// A flush waits for all that was written. Returns the place of the last such sector, or `None` if all are on flash.
+    /// Start a FLUSH of all sectors in the ring. Returns the last sector that it waits for, or `None` if all are on
+    /// flash.
     pub fn flush(&mut self) -> Option<RingPlace> {
         let last = self.filled.checked_sub(1).filter(|&last| last >= self.synced)?;
         self.flush_to = Some(last);
         Some(last)
     }
 
-    /// The sectors of these kinds that the writer may take for a unit of `unit` sectors: those whose first has waited longest.
-    /// Less than a unit is taken with `all`, with a flush that waits for it, or if a quarter of the ring is behind it, which
-    /// happens to one kind alone.
+    /// The sectors of these kinds that the writer may take for a write unit of `unit` sectors. The kind whose first
+    /// sector is older comes first. A partial unit may be taken if `all` is set, if a FLUSH waits for it, or if a
+    /// quarter of the ring was filled after it. The last happens only if there are hot and cold lines.
     #[inline]
     pub fn ready(&self, kinds: Kinds, unit: u32, all: bool) -> Option<Ready> {
         let may = |heat: Heat| {
@@ -269,7 +271,7 @@ impl Ring {
         }
     }
 
-    /// Give the next sectors of a kind to the writer. Returns the place of the first.
+    /// Let the writer take the next sectors of a kind. Returns the first.
     #[inline]
     pub fn submit(&mut self, heat: Heat, sectors: u32) -> RingPlace {
         let first = self.waiting[heat as usize].first;
@@ -281,13 +283,13 @@ impl Ring {
         first
     }
 
-    /// The place of the next sector of the same kind.
+    /// The next sector of the same kind.
     #[inline]
     pub fn next(&self, place: RingPlace) -> RingPlace {
         place + u64::from(self.entry(place).to_next)
     }
 
-    /// The places of sectors that the writer has taken together.
+    /// The sectors that the writer has taken together.
     #[inline]
     pub fn places(&self, first: RingPlace, sectors: u32) -> impl Iterator<Item = RingPlace> {
         let next = |&place: &RingPlace| Some(self.next(place));
@@ -300,7 +302,7 @@ impl Ring {
         &self.entries[self.slot(place) as usize]
     }
 
-    /// Map a sector, which the writer has, to its place on flash. Returns it.
+    /// Set the address on flash of a sector that the writer has taken. Returns the sector.
     #[inline]
     pub fn map(&mut self, place: RingPlace, media: Ppa) -> &Entry {
         let slot = self.slot(place) as usize;
@@ -308,13 +310,13 @@ impl Ring {
         &self.entries[slot]
     }
 
-    /// Let a sector hold nothing: it was overwritten since.
+    /// Clear a sector that was overwritten.
     pub fn empty(&mut self, place: RingPlace) {
         let slot = self.slot(place) as usize;
         self.entries[slot].lba = Lpn::NONE;
     }
 
-    /// Sectors are programmed. Returns how far all are: up to this place, which a flush may wait for.
+    /// Mark sectors as programmed. Returns the new `synced`.
     pub fn programmed(&mut self, first: RingPlace, sectors: u32) -> RingPlace {
         let mut place = first;
         for _ in 0..sectors {
@@ -339,19 +341,19 @@ impl Ring {
         self.failed.push_back((first, sectors));
     }
 
-    /// The oldest program of sectors of these kinds that has failed, if they wait for another.
+    /// The index in `failed` of the oldest failed program with sectors of these kinds.
     fn first_failed(&self, kinds: Kinds) -> Option<usize> {
         self.failed.iter().position(|&(first, _)| kinds.has(self.entry(first).heat))
     }
 
-    /// Whether sectors of these kinds wait because their program has failed.
+    /// Whether sectors of these kinds must be programmed again.
     #[inline]
     pub fn is_failed_of(&self, kinds: Kinds) -> bool {
         !self.failed.is_empty() && self.first_failed(kinds).is_some()
     }
 
-    /// Give the sectors of the oldest program of these kinds that has failed to the writer: the place of the first, and their
-    /// number. Those that `is_current` does not confirm, given slot and address, hold nothing from now on.
+    /// Let the writer take the sectors of the oldest failed program of these kinds. Returns the first sector and the
+    /// number of sectors. Sectors for which `is_current(slot, address)` is false are cleared.
     pub fn submit_failed(
         &mut self,
         kinds: Kinds,
@@ -370,7 +372,7 @@ impl Ring {
         Some((first, sectors))
     }
 
-    /// Whether the writer has something to take yet.
+    /// Whether any sector waits for the writer.
     pub fn has_work(&self) -> bool {
         self.waiting() > 0 || !self.failed.is_empty()
     }
@@ -390,25 +392,25 @@ impl Ring {
         self.filled - self.synced
     }
 
-    /// Sectors of users and of collection whose slots are not used again, for an audit.
+    /// Number of sectors of users and of collection whose slots are not reused, for an audit.
     pub fn counted(&self) -> (u32, u32) {
         let all = (self.switched..self.filled).map(|place| self.entry(place).origin);
         let users = all.clone().filter(|&origin| origin == Origin::User).count();
         (users as u32, (all.count() - users) as u32)
     }
 
-    /// Sectors that are mapped to media and whose slots are not used again, for an audit.
+    /// Sectors that are mapped to flash and whose slots are not reused, for an audit.
     pub fn mapped(&self) -> impl Iterator<Item = &Entry> {
         let places = self.switched..self.filled;
         places.map(|place| self.entry(place)).filter(|e| e.lba != Lpn::NONE && e.media != Ppa::NONE)
     }
 
-    /// Slots that are not used again, and what is in them.
+    /// The slots that are not reused, and their sectors.
     pub fn slots_in_use(&self) -> Vec<(u32, Entry)> {
         (self.switched..self.filled).map(|place| (self.slot(place), *self.entry(place))).collect()
     }
 
-    /// The sector that the map says is in this slot, if the slot still holds this address.
+    /// Whether a slot still holds this logical address.
     #[inline]
     pub fn holds(&self, slot: u32, lba: Lpn) -> bool {
         self.entries[slot as usize].lba == lba
@@ -422,7 +424,7 @@ mod tests {
     const SIZE: u32 = 8192;
     const BACK: u32 = 4096;
 
-    /// Write a sector and program it at once. Returns its place, and the addresses whose slots were used again.
+    /// Write a sector and program it at once. Returns its place, and the addresses whose slots were reused.
     fn write(ring: &mut Ring, lba: u32) -> (RingPlace, Vec<u32>) {
         let mut reused = Vec::new();
         assert!(ring.has_room(1));
@@ -461,18 +463,19 @@ mod tests {
         let mut ring = Ring::new(SIZE, BACK);
         let most = ring.most_of_a_write(7);
         assert_eq!(most, 4088);
-        // Even if less than a unit waits, and nothing would program it.
+        // Even if a partial unit waits, which no program will free.
         fill(&mut ring, 0..7);
         assert!(ring.has_room(most) && !ring.has_room(most + 1));
         fill(&mut ring, 7..7 + most);
         assert!(!ring.has_room(1));
-        // Programs end out of order: room comes in the order of the ring.
+        // Programs end out of order. Slots become free in the order of the ring.
         let (first, second) = (ring.submit(Heat::Hot, 8), ring.submit(Heat::Hot, 8));
         assert_eq!((ring.programmed(second, 8), ring.has_room(1)), (0, false));
         assert_eq!((ring.programmed(first, 8), ring.has_room(16)), (16, true));
     }
 
-    /// The sectors of a failed program go to the writer again, without those that were overwritten, and hold the ring up.
+    /// The sectors of a failed program are programmed again, without overwritten ones. Until then `synced` does not
+    /// move.
     #[test]
     fn sectors_of_a_failed_program_are_written_again() {
         let mut ring = Ring::new(SIZE, BACK);
@@ -502,7 +505,8 @@ mod tests {
         assert_eq!(ring.flush(), Some(29));
     }
 
-    /// Each kind is taken in its own order, the one that has waited longer first, and a part of a unit when much is behind it.
+    /// Each kind is taken in its own order, the older kind first. A partial unit is taken when many sectors come
+    /// after it.
     #[test]
     fn hot_and_cold_sectors_leave_in_units_of_their_own() {
         let mut ring = Ring::new(SIZE, BACK);

@@ -1,4 +1,4 @@
-//! Everything that is derived from a configuration: checked once, constant afterwards.
+//! The values that are derived from a configuration. They are checked once and then constant.
 
 use super::array::{Array, MOST_VECTOR, SECTOR, Spot};
 use super::config::{Kernel, SplitBy};
@@ -23,17 +23,17 @@ use crate::policy::write_gate::{GateRules, WriteGatePolicy};
 use crate::problem::{ConfigProblem, of_policy, refuse};
 use tailcut_units::Span;
 
-/// Sectors that a program of upper pages must be ahead, in pages of one plane (the driver of OCSSD 1.2 devices).
+/// Pages of one plane that must be written behind a page before it can be read (the driver of OCSSD 1.2 devices).
 const PAIRED_PAGES: u64 = 8;
 
-/// The place of a sector on the device.
+/// The location of a sector on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SectorPlace {
-    /// The index of its chunk on the LUN. Without cold lines it is its line.
+    /// The index of its chunk on the LUN. Without cold lines this is its line.
     pub index: u32,
     /// LUN position.
     pub position: u32,
-    /// Page in the blocks of the chunk.
+    /// Page index in the blocks of the chunk.
     pub page: u32,
     /// Plane of the LUN.
     pub plane: u32,
@@ -48,37 +48,37 @@ pub struct Shape {
     pub array: Array,
     /// The sizes of metadata, ring and reserve.
     pub provision: Provision,
-    /// Capacity arithmetic.
+    /// The capacity calculation.
     pub capacity: Capacity,
     /// Sectors that the host addresses.
     pub sectors: u32,
-    /// LUNs.
+    /// Number of LUNs.
     pub luns: u32,
     /// Sectors of a line.
     pub line_sectors: u32,
     /// Write units of a line.
     pub line_units: u32,
-    /// Chunks that the rate limiter keeps from users.
+    /// With this number of free chunks or fewer no user writes.
     pub reserve: u32,
-    /// By line and LUN position: whether the chunk is bad from the factory. Empty if none is.
+    /// By line and LUN position: whether the chunk is bad from the factory or unused. Empty if there is none.
     pub bad: Vec<bool>,
-    /// Bad blocks of the planes, as the flash knows them.
+    /// Bad blocks by plane, for the flash.
     pub bad_blocks: Vec<Vec<u32>>,
     /// Planes of a LUN.
     pub planes: u32,
-    /// Planes of a LUN whose reads run side by side, or 1.
+    /// Planes of a LUN that read independently, or 1.
     pub planes_read: u32,
     /// Codewords of a sector.
     pub codewords: u32,
     /// The flash.
     pub parts: Parts,
-    /// What can fail, if anything can: reads of pages with raw bit errors.
+    /// The faults, if there are any, and reads of pages with raw bit errors.
     pub faults: Option<Faults>,
     /// The planes that die, in order of time.
     pub deaths: Vec<Death>,
     /// Power of the array.
     pub energy: EnergyConfig,
-    /// Growth of the raw bit error rate with suspensions of erases, for 1,000.
+    /// Growth of the raw bit error rate by suspensions of erases, per 1,000.
     pub rber_growth: f64,
     /// The host side.
     pub host: HostConfig,
@@ -90,11 +90,11 @@ pub struct Shape {
     pub write_sector_ns: u64,
     /// Whether an erase takes the semaphore of its LUN.
     pub erase_semaphore: bool,
-    /// Strides, if the drive has parity.
+    /// The strides, if the drive has parity.
     pub strides: Option<Strides>,
-    /// The rules of their gate, if they have one.
+    /// The rules of the gate, if there is one.
     pub gate: Option<GateRules>,
-    /// What the share of cold LUNs follows from, if users and collection write to lines of their own.
+    /// How the share of hot LUNs is computed, if there are hot and cold lines.
     pub hot_cold: Option<SplitBy>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
@@ -109,10 +109,10 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Check a configuration and derive everything that follows from it.
+    /// Check a configuration and derive the values.
     ///
     /// # Errors
-    /// The first key that pblk cannot have, and what is allowed.
+    /// The first key that pblk refuses, and the values that are allowed.
     pub fn new(c: &DeviceConfig, seed: u64) -> Result<Shape, ConfigProblem> {
         check(c)?;
         let (g, unit) = (&c.geometry, c.ftl.mapping_unit);
@@ -137,7 +137,7 @@ impl Shape {
         let mut bad = bad_chunks(&array, g.planes, &bad_blocks);
         let mut warnings = Vec::new();
         if let Some(s) = strides.filter(|s| s.used() < luns) {
-            // They are as good as bad.
+            // Unused LUNs count as bad.
             bad.resize((array.lines * luns) as usize, false);
             let positions = (0..array.lines).flat_map(|line| (s.used()..luns).map(move |p| line * luns + p));
             positions.for_each(|chunk| bad[chunk as usize] = true);
@@ -155,7 +155,7 @@ impl Shape {
         let mut provision = Provision::new(&array, good, percent, c.pblk.kernel, c.pblk.ring)?;
         if let Some(s) = &strides {
             provision.capacity = provision.capacity * u64::from(s.width - s.parities) / u64::from(s.width);
-            // What stays free behind is so many pages of each LUN as upper pages must be ahead, on one plane.
+            // The ring keeps `PAIRED_PAGES` pages of one plane of each LUN free.
             if c.pblk.kernel != Kernel::V4_19 && provision.back < 2 * luns * write_unit {
                 let problem = format!(
                     "{}; with strides at most {}: what stays free in the ring behind what is written holds two stripes, so that parity is programmed before its data can leave the ring",
@@ -231,7 +231,7 @@ impl Shape {
             smallest = smallest.min(size_of(&array, hot, Some(&of_hot), |_| false).capacity);
         }
         if most_write > smallest {
-            // What waits in the ring when users are held back must leave the last free line to collection.
+            // If users wait, the sectors in the ring must leave the last free line to collection.
             let problem = format!(
                 "{most_write} sectors of the ring may wait to be programmed, and a line holds {smallest}: set it to a smaller value, or use larger blocks"
             );
@@ -294,7 +294,7 @@ impl Shape {
         }
     }
 
-    /// Number of lines: one for each chunk index, or a hot and a cold one.
+    /// Number of lines: one for each chunk index, or two with hot and cold lines.
     pub fn lines(&self) -> u32 {
         self.array.lines * (1 + u32::from(self.hot_cold.is_some()))
     }
@@ -355,7 +355,7 @@ impl Shape {
         unit.0 / self.array.luns_per_channel
     }
 
-    /// What a line over all LUNs can hold; `None` if it has too few good chunks.
+    /// The capacity of a line over all LUNs; `None` if it has too few good chunks.
     pub fn line_size(&self, line: u32) -> Option<LineSize> {
         let first = (line * self.luns) as usize;
         let bad = |position| self.bad.get(first + position as usize).is_some_and(|&bad| bad);
@@ -363,12 +363,12 @@ impl Shape {
         Provision::can_use(&self.array, size.chunks, size.capacity).then_some(size)
     }
 
-    /// What a line on these LUNs can hold that has these bad chunks.
+    /// The capacity of a line on these LUNs with these bad chunks.
     pub fn size_of(&self, heat: Heat, luns: LunRange, is_bad: impl Fn(u32) -> bool) -> LineSize {
         size_of(&self.array, luns, self.strides_on(heat, luns).as_ref(), is_bad)
     }
 
-    /// The strides of a line on these LUNs. Cold lines have none.
+    /// The strides of a line of this kind on these LUNs. Cold lines have none.
     #[inline]
     pub fn strides_on(&self, heat: Heat, luns: LunRange) -> Option<Strides> {
         match (self.hot_cold, heat) {
@@ -393,20 +393,20 @@ impl Shape {
         self.unit_at(place.position).0 * self.planes + place.plane
     }
 
-    /// Where hot and cold lines of a new drive meet, if it has cold ones: all LUNs are hot.
+    /// The boundary between hot and cold lines of a new drive, if there are cold lines. All LUNs are hot.
     pub fn first_split(&self) -> Option<Split> {
         let strides = self.strides.filter(|_| self.hot_cold.is_some())?;
         Some(Split { hot: strides.used(), used: strides.used(), width: strides.width })
     }
 
-    /// The LUN position of the data with which a unit of metadata at the end of a line is sent that lies on a position:
-    /// half of these LUNs away, or less where that is a member of the same stride.
+    /// A unit of metadata at the end of a line is submitted together with data on another LUN. Returns the position
+    /// of the data for metadata on `position`.
     pub fn opposite(&self, heat: Heat, luns: LunRange, position: u32) -> u32 {
         let distance = metadata_distance(luns.count, self.strides_on(heat, luns).as_ref());
         luns.from + (position.saturating_sub(luns.from) + distance) % luns.count.max(1)
     }
 
-    /// The closed form of a sequential fill of a drive without bad chunks.
+    /// The closed form of a sequential fill, for a drive without bad chunks.
     pub fn fill(&self) -> Fill {
         let all = LunRange { from: 0, count: self.luns };
         let LineSize { capacity, .. } = self.size_of(Heat::Hot, all, |_| false);
@@ -429,12 +429,12 @@ impl Shape {
         blocks
     }
 
-    /// The most sectors that a part of a unit may keep in the ring while it waits for more to come.
+    /// The most sectors that a partial write unit may keep from being programmed.
     pub fn parts_waiting(&self) -> u32 {
         parts_waiting(self.hot_cold, self.provision.ring, self.array.write_unit)
     }
 
-    /// Largest number of sectors that one command of the host touches.
+    /// The most sectors that one host command touches.
     pub fn most_parts(&self) -> u32 {
         (self.host.max_transfer / SECTOR) as u32 + 2
     }
@@ -445,13 +445,13 @@ impl Shape {
     }
 }
 
-/// The most sectors that a part of a unit may keep in the ring while it waits for more to come: less than a unit, or what
-/// may be behind it of the other kind.
+/// The most sectors that a partial write unit may keep from being programmed: its own, or those of the other kind
+/// that may come after it.
 fn parts_waiting(hot_cold: Option<SplitBy>, ring: u32, write_unit: u32) -> u32 {
     if hot_cold.is_some() { ring / Ring::OLD_PART + write_unit } else { write_unit - 1 }
 }
 
-/// Refuse what no drive can have, and what pblk cannot have.
+/// Refuse a configuration that is invalid or that pblk does not support.
 fn check(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     let g = &c.geometry;
     g.check()?;
@@ -499,7 +499,7 @@ fn check(c: &DeviceConfig) -> Result<(), ConfigProblem> {
     c.age.check()
 }
 
-/// What a line on these LUNs can hold that has these bad chunks.
+/// The capacity of a line on these LUNs with these bad chunks.
 fn size_of(a: &Array, on: LunRange, strides: Option<&Strides>, is_bad: impl Fn(u32) -> bool) -> LineSize {
     let luns = a.luns();
     let sectors = on.count * a.chunk;
@@ -513,13 +513,13 @@ fn size_of(a: &Array, on: LunRange, strides: Option<&Strides>, is_bad: impl Fn(u
     }
     let is_data = |position: u32| strides.is_none_or(|strides| !strides.is_parity(position));
     let data = |before: u32| good.iter().filter(|&&p| p < before && is_data(p)).count() as u32;
-    // The metadata at the end take whole stripes, and the last chunks of one more.
+    // The metadata at the end take whole stripes, and the last chunks of one more stripe.
     let (whole, rest) = (metadata / chunks, metadata % chunks);
     let (last, before) = match rest {
         0 => (stripes - whole, 0),
         _ => (stripes - whole - 1, good[(chunks - rest) as usize]),
     };
-    // The metadata at the start take the place of data.
+    // The metadata at the start take one unit of data.
     let units = (last * data(luns) + data(before)).saturating_sub(1);
     LineSize {
         capacity: if is_data(good[0]) { units * a.write_unit } else { 0 },
@@ -529,11 +529,12 @@ fn size_of(a: &Array, on: LunRange, strides: Option<&Strides>, is_bad: impl Fn(u
     }
 }
 
-/// The distance of metadata at the end of a line from the data with which they are sent, in LUN positions.
+/// The distance between metadata at the end of a line and the data with which they are submitted, in LUN positions.
 ///
-/// Half the array away may be a member of the same stride, whose gate the data have closed. The authors of RAIL have lowered
-/// the distance by three in one version and by one in another. With one less the metadata close the gate of the
-/// stride of the next data, which the erases of the first stripe send one after the other: three it is.
+/// Without strides this is half the array. With strides the LUN at this distance may be a member of the same stride,
+/// and the data have closed its gate. The authors of RAIL reduce the distance by three in one version and by one in
+/// another. With one less the metadata close the gate of the stride of the next data. In the first stripe the erases
+/// make the data wait for this gate. The model therefore uses three.
 fn metadata_distance(luns: u32, strides: Option<&Strides>) -> u32 {
     let half = luns / 2;
     match strides.is_some_and(|strides| half.is_multiple_of(strides.count)) {
@@ -549,7 +550,7 @@ fn good_chunks(bad: &[bool], luns: u32, line: u32) -> u32 {
     luns - of_line.iter().filter(|&&bad| bad).count() as u32
 }
 
-/// The over-provisioning in percent of the good chunks.
+/// The over-provisioning, in percent of the good chunks.
 fn percent(c: &DeviceConfig) -> Result<f64, ConfigProblem> {
     match c.ftl.capacity_rule() {
         Some((_, CapacityRule::OfRaw(share))) if share > 0.0 && share < 1.0 => Ok(share * 100.0),
@@ -564,7 +565,7 @@ fn percent(c: &DeviceConfig) -> Result<f64, ConfigProblem> {
     }
 }
 
-/// By line and LUN position: whether the chunk is bad, because a block of it is. Empty if none is.
+/// By line and LUN position: whether a block of the chunk is bad. Empty if no block is bad.
 fn bad_chunks(array: &Array, planes: u32, bad_blocks: &[Vec<u32>]) -> Vec<bool> {
     if bad_blocks.iter().all(Vec::is_empty) {
         return Vec::new();
@@ -605,7 +606,8 @@ fn context(c: &DeviceConfig, array: &Array, strides: Option<&Strides>, seed: u64
 mod tests {
     use super::*;
 
-    /// Half the array away; with strides on that distance three LUNs less, or one on the smallest arrays.
+    /// The distance is half the array. If that is a multiple of the number of strides, it is three less, or one less
+    /// on small arrays.
     #[test]
     fn distance_of_metadata() {
         let strides = |luns, width| Strides::new(luns, width, 1).expect("strides");
@@ -617,7 +619,8 @@ mod tests {
         assert_eq!([128, 16, 8].map(|luns| distance(luns, Some(4))), [61, 5, 1]);
         assert_eq!(distance(4, Some(4)), 1);
         assert_eq!([2, 8, 16, 32].map(|width| distance(128, Some(width))), [61; 4]);
-        // Three strides on 12 LUNs: six LUNs are two strides' distance. With five of 128 there are 25: no multiple.
+        // Three strides on 12 LUNs: half the array is a multiple of three. Strides of five on 128 LUNs: 64 is no
+        // multiple of 25.
         assert_eq!((distance(12, Some(4)), distance(128, Some(5))), (3, 64));
         for (luns, width) in [(128, 2), (128, 4), (128, 16), (16, 4), (8, 4), (4, 4)] {
             let s = strides(luns, width);

@@ -17,7 +17,7 @@ use crate::snapshot::{self, SnapshotError, SnapshotKind, damaged, whole_key};
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 
-/// An aged drive at rest.
+/// The aged state of an idle drive.
 #[derive(Serialize, Deserialize)]
 struct Aged {
     report: AgeReport,
@@ -31,7 +31,7 @@ struct Aged {
 }
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
-    /// Save the aged state. Every scheme with the same `key` can start from it. The drive must be at rest.
+    /// Save the aged state. Every scheme with the same `key` can start from it. No operation may be outstanding.
     ///
     /// # Errors
     /// The stream cannot be written.
@@ -52,7 +52,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
     /// Load a saved aged state. The drive must be new.
     ///
     /// # Errors
-    /// The stream cannot be read, or holds another state than this drive can have.
+    /// The stream cannot be read, or the state does not fit this drive.
     pub fn load_aged(&mut self, key: u64, from: &mut dyn Read) -> Result<AgeReport, SnapshotError> {
         let aged: Aged = snapshot::load(SnapshotKind::Aged, key, &mut self.map, from)?;
         let fits = aged.lines.fits(self.shape.array.lines, self.shape.luns, self.shape.hot_cold.is_some())
@@ -82,8 +82,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         Ok(aged.report)
     }
 
-    /// Save the whole drive as it is now, operations under way included. `config` and `seed` must be those that it was
-    /// made with.
+    /// Save the whole drive, including outstanding operations. `config` and `seed` must be those with which the drive
+    /// was created.
     ///
     /// # Errors
     /// The stream cannot be written.
@@ -99,10 +99,10 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
 }
 
 impl<O: Observer> Pblk<O> {
-    /// Restore the drive that [`Pblk::snapshot`] has saved.
+    /// Restore a drive that [`Pblk::snapshot`] has saved.
     ///
     /// # Errors
-    /// The configuration is refused, or the stream holds another drive.
+    /// The configuration is refused, or the snapshot is of another drive.
     pub fn restore(
         config: &DeviceConfig,
         seed: u64,

@@ -1,48 +1,48 @@
-//! The part of the controller that reads: it takes the sectors of all vector commands in turn.
+//! The server of reads in the controller. It serves the vector commands round-robin, one sector at a time.
 //!
-//! A command takes its own time once, with its first sector. Then one sector of each command under way is handled after
-//! the other. So a read of one sector does not wait for all sectors of a vector that came before it.
+//! The time of a command is added to its first sector. A read of one sector therefore does not wait for all sectors
+//! of an earlier vector command.
 
 use crate::containers::NONE;
 use crate::flash::OpId;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// A vector command under way in the controller.
+/// A vector command that the controller serves.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Turn {
-    /// The operation that its next sector belongs to, and the sectors of it that are left.
+    /// The operation of its next sector, and the sectors of this operation that are left.
     op: u32,
     left: u32,
-    /// When the command came, and the controller's time for it so far, ns.
+    /// When the command arrived, and its service time so far, ns.
     came: u64,
     own: u64,
-    /// Whether it has had a turn.
+    /// Whether its first sector was served.
     begun: bool,
 }
 
-/// An operation whose last sector is through: it goes to the flash.
+/// An operation whose last sector was served. It is submitted to the flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Through {
     pub op: OpId,
-    /// Time that its command waited, and that the controller took for it, ns.
+    /// Waiting time and service time of its command so far, ns.
     pub waited: u64,
     pub own: u64,
 }
 
-/// The commands under way, the one that is handled now first.
+/// The commands in the controller. The first one is being served.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Turns {
     queue: VecDeque<Turn>,
-    /// By operation: the next of its command, and its sectors.
+    /// By operation: the next operation of its command, and its number of sectors.
     next: Vec<(u32, u32)>,
-    /// Time for a command, and for a sector, ns.
+    /// Time for a command and for a sector, ns.
     command: u64,
     sector: u64,
 }
 
 impl Turns {
-    /// No command, of up to `ops` operations.
+    /// Create an idle server for up to `ops` operations.
     pub fn new(ops: u32, command: u64, sector: u64) -> Turns {
         Turns {
             queue: VecDeque::with_capacity(ops as usize),
@@ -52,8 +52,8 @@ impl Turns {
         }
     }
 
-    /// A command comes at `now`: its operations, with their sectors, in order. Returns when a turn ends, if the
-    /// controller was idle.
+    /// A command with these operations arrives at `now`. `sectors` gives the number of sectors of an operation.
+    /// Returns when the service of its first sector ends, if the server was idle.
     pub fn come(&mut self, now: u64, ops: &[OpId], sectors: impl Fn(OpId) -> u32) -> Option<u64> {
         let mut next = NONE;
         for &op in ops.iter().rev() {
@@ -68,7 +68,7 @@ impl Turns {
         (self.queue.len() == 1).then(|| self.begin(now))
     }
 
-    /// The turn of the first command begins. Returns when it ends.
+    /// Serve a sector of the first command. Returns when this ends.
     fn begin(&mut self, now: u64) -> u64 {
         let turn = &mut self.queue[0];
         let span = if turn.begun { 0 } else { self.command } + self.sector;
@@ -77,8 +77,9 @@ impl Turns {
         now + span
     }
 
-    /// A turn ends at `now`. Gives the operations that are through, and returns when the next turn ends, if there is one.
-    /// If sectors take no time, all of a command are through in one turn.
+    /// The service of a sector ends at `now`. Calls `through` for each operation that was served completely. Returns
+    /// when the service of the next sector ends, if there is one. If sectors take no time, a command is served at
+    /// once.
     pub fn end(&mut self, now: u64, mut through: impl FnMut(Through)) -> Option<u64> {
         let mut turn = self.queue.pop_front()?;
         turn.left -= 1;
@@ -97,7 +98,7 @@ impl Turns {
         (!self.queue.is_empty()).then(|| self.begin(now))
     }
 
-    /// The operations that are not through.
+    /// The operations that are not served completely.
     pub fn ops(&self) -> impl Iterator<Item = OpId> {
         let rest = |turn: &Turn| {
             std::iter::successors(Some(turn.op), |&op| {
@@ -116,7 +117,7 @@ mod tests {
         numbers.iter().map(|&n| OpId::of(n)).collect()
     }
 
-    /// Let the controller run from `at` on. Returns each operation with the time at which it is through.
+    /// Run the server from `at` on. Returns each operation with the time at which it was served completely.
     fn run(t: &mut Turns, mut at: Option<u64>) -> Vec<(u32, u64, u64)> {
         let mut all = Vec::new();
         while let Some(now) = at {

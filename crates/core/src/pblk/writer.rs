@@ -1,12 +1,12 @@
 //! The writer: one thread of the host that programs all data and metadata, in the order of the ring.
 //!
-//! It maps a write unit to the next LUN, waits for the semaphore of that LUN, and submits the program; then at most one
-//! erase for the next line, and at most one unit of metadata of a closed line. One busy LUN holds up all that is
-//! behind it. At the start of a line it waits for what must be on the device before data: the erases that are left, and
-//! the metadata at the start (smeta).
+//! For each write unit it maps the unit to the next LUN, waits for the semaphore of this LUN, and submits the
+//! program. With the unit it submits at most one erase for the next line, and at most one unit of metadata of a
+//! closed line. One busy LUN therefore delays all later units. Before the first data of a line the writer waits for
+//! the remaining erases of the line and for the metadata at its start (smeta).
 //!
-//! Where hot and cold lines differ, each kind has a lane: what waits in one lane does not hold up the other. Sectors for
-//! which there is no cold line go through the lane of the hot one.
+//! With hot and cold lines each kind has a lane, and one lane does not delay the other. If there is no cold line,
+//! cold sectors go through the lane of the hot line.
 
 mod begin;
 
@@ -28,30 +28,31 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use tailcut_units::Occupant;
 
-/// Pairs of buffers for the metadata of lines. Each open line has one, and each that waits for its last metadata.
+/// Pairs of buffers for the metadata of lines. Each open line has one, and each line whose last metadata are not on
+/// flash.
 const METADATA_BUFFERS: usize = 4;
 
-/// What a program holds.
+/// The content of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Content {
-    /// Sectors of the ring, from a place on.
+    /// Sectors of the ring, beginning at `first`.
     Data { first: RingPlace, sectors: u32 },
     /// Parity of the strides of a stripe.
     Parity,
-    /// Metadata at the start of the line.
+    /// Metadata at the start of a line.
     Start,
-    /// Metadata at its end.
+    /// Metadata at the end of a line.
     End,
 }
 
-/// A write unit under way: from its mapping until the host hears of its end.
+/// An outstanding write unit. It ends when the host is notified of the end of its program.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Unit {
     pub content: Content,
     pub line: u32,
-    /// Write unit of the line.
+    /// The write unit in its line.
     pub unit: u32,
-    /// Sectors of users and of collection, and padding.
+    /// Number of sectors of users, of collection, and of padding.
     pub users: u32,
     pub collected: u32,
     padding: u32,
@@ -62,57 +63,57 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    /// A unit of metadata or parity.
+    /// Create a unit of metadata or parity.
     pub fn without_sectors(content: Content, line: u32, unit: u32) -> Unit {
         Unit { content, line, unit, users: 0, collected: 0, padding: 0, of_collection: false, failed: false }
     }
 
-    /// On whose behalf it takes its LUN.
+    /// Its class at the gate.
     fn class(&self) -> Class {
         if self.of_collection { Class::Collection } else { Class::Other }
     }
 }
 
-/// What the writer does next.
+/// The next step of the writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Step {
     /// Take sectors from the ring.
     Take,
     /// Submit this unit once its LUN is free.
     Submit(u32),
-    /// Submit an erase on a LUN position behind the data on another; the two are mostly the same.
+    /// Submit an erase on LUN position `erase`, after data on `data`. Mostly both are the same LUN.
     Erase { erase: u32, data: u32 },
-    /// Choose a unit of metadata that goes with the data on this LUN position.
+    /// Choose a unit of metadata to submit with the data on this LUN position.
     Metadata(u32),
-    /// Begin the next line, once a buffer for its metadata is free.
+    /// Begin the next line when a buffer for its metadata is free.
     Begin,
-    /// Erase what is left to erase of the next line.
+    /// Erase the remaining chunks of the next line.
     EraseRest,
     /// Wait for the metadata at the start of the line.
     Started,
 }
 
-/// A chunk of a line that is written next: the kind of the line, and the LUN position.
+/// A chunk of the next line of a kind, by its LUN position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Chunk {
     pub heat: Heat,
     pub position: u32,
 }
 
-/// The line whose data are being written.
+/// The line that takes data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct OpenLine {
     pub line: u32,
     /// The next write unit that may take data or parity.
     pub next: u32,
-    /// Units that data may still take, those of metadata left out.
+    /// Number of units that can still take data.
     left: u32,
-    /// Whether the metadata at its end are queued already, because the drive was shut down.
+    /// Whether the metadata at its end were queued early, by a shutdown.
     ended: bool,
 }
 
 impl OpenLine {
-    /// No line: a drive that never had a cold line has none open.
+    /// No line. The cold lane begins without an open line.
     const NONE: OpenLine = OpenLine { line: NONE, next: 0, left: 0, ended: true };
 }
 
@@ -120,45 +121,45 @@ impl OpenLine {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct NextLine {
     line: u32,
-    /// By LUN position: whether its chunk needs no erase any more, or is bad.
+    /// By LUN position: whether the chunk is bad or needs no erase any more.
     erased: Vec<bool>,
-    /// Erases not submitted, and not ended.
+    /// Number of erases that are not submitted, and that have not ended.
     to_submit: u32,
     to_end: u32,
 }
 
-/// A line whose data are mapped and whose last metadata are not all on the device.
+/// A line whose data are mapped and whose metadata at the end are not all on flash.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Closing {
     line: u32,
-    /// The next unit of metadata, and those to submit and to end.
+    /// The next unit of metadata, and the numbers of units that are not submitted and that have not ended.
     next: u32,
     to_submit: u32,
     to_end: u32,
 }
 
-/// What the writer does for the lines of a kind.
+/// The state of the writer for the lines of one kind.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Lane {
     step: Step,
-    /// The step that follows the submission of a unit.
+    /// The step after a unit was submitted.
     then: Step,
     open: OpenLine,
     next: Option<NextLine>,
-    /// The LUN position of the erase that the start of a line waits for.
+    /// The LUN position of the erase for which the start of the line waits.
     erasing: Option<u32>,
-    /// Why it could not take a LUN, when it waits for one.
+    /// The last reason for which it waited for a LUN.
     waits_for: RingWait,
 }
 
 impl Lane {
-    /// A lane without a line.
+    /// Create a lane without a line.
     fn new() -> Lane {
         let (open, waits_for) = (OpenLine::NONE, RingWait::Lun);
         Lane { step: Step::Take, then: Step::Take, open, next: None, erasing: None, waits_for }
     }
 
-    /// Whether it waits for the semaphore of a LUN.
+    /// Whether the lane waits for the semaphore of a LUN.
     fn waits_for_lun(&self) -> bool {
         matches!(self.step, Step::Submit(_) | Step::Erase { .. })
     }
@@ -169,20 +170,20 @@ impl Lane {
 pub(super) struct Writer {
     /// By kind of line.
     lanes: [Lane; 2],
-    /// Oldest first.
+    /// The closing lines, oldest first.
     closing: VecDeque<Closing>,
     units: Slab<Unit>,
     /// By LUN position: whether its semaphore is taken.
     taken: Vec<bool>,
-    /// By LUN position: the write unit whose program is under way; [`NONE`] without one.
+    /// By LUN position: the write unit that is being programmed, or [`NONE`].
     programs: Vec<u32>,
-    /// By LUN position: line, unit, ring place and sectors of the last unit of data, where the medium holds data.
+    /// By LUN position: line, unit, ring place and sectors of the last data unit, where the medium holds data.
     pub stripe_places: Vec<Option<(u32, u32, RingPlace, u32)>>,
-    /// The table of a line that is not the next any more, kept for the one after it.
+    /// The table of the last next line, kept for reuse.
     spare: Vec<bool>,
-    /// Chunks whose erase has failed, before the host hears of it.
+    /// Chunks whose erase has failed, until the host is notified.
     erases_failed: Vec<Chunk>,
-    /// Whether the drive is shut down: the open line is padded to its end, and closed.
+    /// Whether the drive is being shut down. The open line is then padded to its end and closed.
     pub shutting_down: bool,
 }
 
@@ -211,19 +212,19 @@ impl Writer {
         &mut self.lanes[heat as usize]
     }
 
-    /// Why the writer cannot take a LUN, if it waits for one: in the lane of this kind, or else in the other.
+    /// Why the writer waits for a LUN, in the lane of this kind or else in the other; `None` if it does not.
     pub fn waits_for_lun(&self, heat: Heat) -> Option<RingWait> {
         let other = &self.lanes[1 - heat as usize];
         [self.lane(heat), other].into_iter().find(|lane| lane.waits_for_lun()).map(|lane| lane.waits_for)
     }
 
-    /// Note why a lane cannot take a LUN.
+    /// Record why a lane waits for a LUN.
     #[inline]
     pub fn waits(&mut self, heat: Heat, reason: RingWait) {
         self.lane_mut(heat).waits_for = reason;
     }
 
-    /// What the writer does, for an error.
+    /// Describe the step of each lane for an error message.
     pub fn describe(&self) -> String {
         let steps = self.lanes.each_ref().map(|lane| lane.step);
         format!("the writer is at {steps:?}, {} lines are closing", self.closing.len())
@@ -235,13 +236,13 @@ impl Writer {
         self.taken[position as usize]
     }
 
-    /// Take it, or give it back.
+    /// Take or return the semaphore of a LUN.
     #[inline]
     pub fn set_taken(&mut self, position: u32, taken: bool) {
         self.taken[position as usize] = taken;
     }
 
-    /// The units under way that may be for a LUN: the one that it programs, and those that wait for LUNs.
+    /// The outstanding units that may be for a LUN: the one that it programs, and those that wait for a LUN.
     pub fn under_way(&self, position: u32) -> impl Iterator<Item = &Unit> {
         let waiting = self.lanes.iter().filter_map(|lane| match lane.step {
             Step::Submit(id) => Some(id),
@@ -251,13 +252,13 @@ impl Writer {
         waiting.chain(programs).map(|id| &self.units[id])
     }
 
-    /// The line that takes data of users. It alone has strides.
+    /// The hot open line. Only hot lines have strides.
     #[inline]
     pub fn open(&self) -> &OpenLine {
         &self.lane(Heat::Hot).open
     }
 
-    /// Let this line go on behind a unit that is no data.
+    /// Move the open hot line past a unit that is not data.
     pub fn passes(&mut self, unit: u32) {
         self.lane_mut(Heat::Hot).open.next = unit + 1;
     }
@@ -268,13 +269,13 @@ impl Writer {
         self.lane(heat).next.is_some()
     }
 
-    /// The cold line that takes data, if there is one.
+    /// The open cold line, if there is one.
     #[inline]
     pub fn open_cold(&self) -> Option<u32> {
         Some(self.lane(Heat::Cold).open.line).filter(|&line| line != NONE)
     }
 
-    /// Note that an operation has failed, of which the host has not heard.
+    /// Record the failure of an operation until the host is notified of it.
     #[cold]
     pub fn note_failure(&mut self, work: Work) {
         match work {
@@ -284,34 +285,34 @@ impl Writer {
         }
     }
 
-    /// The most write units under way.
+    /// The most outstanding write units.
     pub fn most_units(&self) -> u32 {
         self.units.capacity()
     }
 
-    /// A write unit under way.
+    /// An outstanding write unit.
     pub fn unit(&self, id: u32) -> Unit {
         self.units[id]
     }
 
-    /// The next unit of a line that takes data, and how many it takes; `None` if it is not the open one.
+    /// The next unit of an open line, and the number of units that it still takes; `None` if the line is not open.
     pub fn room_of(&self, line: u32) -> Option<(u32, u32)> {
         let mut open = self.lanes.iter().map(|lane| &lane.open);
         open.find(|open| open.line == line).map(|open| (open.next, open.left))
     }
 
-    /// Let an open line take fewer units of data.
+    /// Reduce the number of data units that an open line still takes.
     pub fn take_room(&mut self, line: u32, units: u32) {
         let mut open = self.lanes.iter_mut().map(|lane| &mut lane.open);
         open.find(|open| open.line == line).expect("the line is open").left -= units;
     }
 
-    /// Whether the line that takes data of users is full.
+    /// Whether the open hot line is full.
     pub fn open_is_full(&self) -> bool {
         self.open().left == 0
     }
 
-    /// Its first sector for data, and how many it takes from there on without a gap.
+    /// The first sector of the open hot line that can take data, and the number of sectors that follow without a gap.
     pub fn open_room(&self, shape: &Shape) -> (Ppa, u32) {
         let open = self.open();
         let to_parity = |strides: &Strides| strides.data() - shape.position_of(open.next);
@@ -319,7 +320,7 @@ impl Writer {
         (shape.unit_start(open.line, open.next), units * shape.array.write_unit)
     }
 
-    /// Whether a restored state can belong to this drive.
+    /// Whether a restored state fits this drive.
     pub fn fits(&self, shape: &Shape) -> bool {
         let lines = shape.lines();
         let mut open = self.lanes.iter().map(|lane| &lane.open).filter(|open| open.line != NONE);
@@ -340,7 +341,7 @@ impl Writer {
         unit
     }
 
-    /// The oldest closing line with metadata to submit, of this kind if one is given.
+    /// The oldest closing line with metadata to submit; with a `heat`, the oldest of this kind.
     fn waiting_metadata(&self, lines: &Lines, heat: Option<Heat>) -> Option<usize> {
         let is_of = |line: u32| heat.is_none_or(|heat| lines.heat(line) == heat);
         let mut closing = self.closing.iter();
@@ -369,13 +370,13 @@ impl Writer {
 }
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
-    /// Go on writing as far as possible.
+    /// Run the writer until all lanes wait.
     #[inline]
     pub(super) fn run_writer(&mut self) {
         while self.write_step(Heat::Hot) || self.shape.hot_cold.is_some() && self.write_step(Heat::Cold) {}
     }
 
-    /// Do one step in a lane. Returns false if it must wait.
+    /// Do the next step of a lane. Returns false if the lane must wait.
     fn write_step(&mut self, heat: Heat) -> bool {
         match self.state.writer.lane(heat).step {
             Step::Take => self.take_sectors(heat),
@@ -388,7 +389,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Map the next sectors of the ring that go to the open line of a kind.
+    /// Map the next write unit of parity or of sectors from the ring.
     fn take_sectors(&mut self, heat: Heat) -> bool {
         let write_unit = self.shape.array.write_unit;
         if heat == Heat::Hot
@@ -417,7 +418,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         true
     }
 
-    /// Submit a unit of a line of a kind next, and what goes with it.
+    /// Submit a unit in a lane, then an erase or metadata with it.
     fn submit_next(&mut self, heat: Heat, unit: Unit) {
         let id = self.state.writer.units.take();
         self.state.writer.units[id] = unit;
@@ -430,8 +431,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         };
     }
 
-    /// Pad the open line of a kind to its end, and submit its metadata, once the ring is empty. Returns whether anything was
-    /// left to do.
+    /// During a shutdown, pad the open line of a kind and submit its metadata when the ring is empty. Returns whether
+    /// there was anything to do.
     #[cold]
     fn pad_open_line(&mut self, heat: Heat) -> bool {
         if self.state.ring.has_work() {
@@ -446,8 +447,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.end_open_line(heat)
     }
 
-    /// Queue the metadata at the end of the open line of a kind, which is full, and let the writer submit all that waits. Returns
-    /// whether there was any.
+    /// Queue the metadata at the end of the open line, which is full, and submit metadata that wait. Returns whether
+    /// there were any.
     #[cold]
     fn end_open_line(&mut self, heat: Heat) -> bool {
         if !self.state.writer.lane(heat).open.ended {
@@ -460,13 +461,13 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         waiting.is_some()
     }
 
-    /// Give the next sectors of the ring, which are a write unit with the padding, their places on the device.
+    /// Map the next sectors of the ring to the open line of a kind.
     pub(super) fn map_unit(&mut self, heat: Heat, ready: &Ready) -> Unit {
         let first = self.state.ring.submit(ready.heat, ready.sectors);
         self.map_from(heat, first, ready.sectors, ready.padding)
     }
 
-    /// Give the sectors of a program that has failed other places, without those that were overwritten since.
+    /// Map the sectors of a failed program to the open line again. Overwritten sectors become padding.
     #[cold]
     fn map_again(&mut self, heat: Heat, kinds: Kinds) -> Unit {
         let Pblk { map, state, .. } = self;
@@ -475,8 +476,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.map_from(heat, first, sectors, self.shape.array.write_unit - sectors)
     }
 
-    /// Give sectors of the ring from a place on, which are a write unit with the padding, the next places of the open
-    /// line of a kind.
+    /// Map sectors of the ring from `first` on to the next write unit of the open line. With `padding` they are a
+    /// whole unit.
     fn map_from(&mut self, heat: Heat, first: RingPlace, sectors: u32, padding: u32) -> Unit {
         let (line, unit) =
             (self.state.writer.lane(heat).open.line, self.state.writer.next_unit(&self.state.lines, heat));
@@ -489,7 +490,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
                 && entry.lba != Lpn::NONE
                 && !self.map.is_buffered_in(entry.lba, self.state.ring.slot(place))
             {
-                // What has overwritten it may be in an earlier line by now.
+                // The newer copy may already be in an earlier line. Then this copy must not be mapped to a later
+                // line.
                 self.state.ring.empty(place);
                 entry.lba = Lpn::NONE;
             }
@@ -525,7 +527,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         let occupant = match unit.content {
             Content::Start | Content::End => Occupant::MetaProgram,
             Content::Parity => Occupant::ParityProgram,
-            // Sectors of both kinds share units, if there are no cold lines. The kind that has more decides.
+            // Without cold lines a unit can have sectors of users and of collection. The larger number decides.
             Content::Data { .. } if heat == Heat::Cold || unit.collected > unit.users => Occupant::GcProgram,
             Content::Data { .. } => Occupant::UserProgram,
         };
@@ -559,7 +561,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         true
     }
 
-    /// Let a unit of metadata of the oldest closing line of a kind go with its data on a LUN position, if its own LUN is half
+    /// Choose a unit of metadata of the oldest closing line to submit with the data on `position`, if its LUN is half
     /// the array away.
     fn choose_metadata(&mut self, heat: Heat, position: u32) -> bool {
         self.state.writer.lane_mut(heat).step = Step::Take;
@@ -574,7 +576,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         true
     }
 
-    /// The host hears that a program has ended.
+    /// The host is notified that a program has ended.
     pub(super) fn programmed(&mut self, id: u32) {
         let unit = self.state.writer.units[id];
         self.state.writer.units.give(id);
@@ -609,7 +611,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Count what a unit has programmed.
+    /// Count the sectors that a unit has programmed.
     pub(super) fn count(&mut self, unit: &Unit) {
         let c = &mut self.state.counters;
         c.programs_user += u64::from(unit.users);
@@ -623,7 +625,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// A unit of metadata at the end of a line is on the device. With the last the line is closed.
+    /// A unit of metadata at the end of a line is on flash. After the last one the line is closed.
     pub(super) fn metadata_programmed(&mut self, line: u32) {
         let closing = &mut self.state.writer.closing;
         let at = closing.iter().position(|closing| closing.line == line).expect("its line is closing");
@@ -638,8 +640,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Write the next sectors of the ring in zero time, on a drive at rest: whole units, and with `all` the rest with
-    /// padding. Returns whether the drive has run out of lines.
+    /// Write the next sectors of the ring in zero time, on an idle drive. Without `all`, only whole units are
+    /// written. Returns false if there is no free line.
     pub(super) fn write_at_once(&mut self, all: bool) -> bool {
         let write_unit = self.shape.array.write_unit;
         loop {
@@ -657,7 +659,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// Let `data` sectors of the open line, which is empty, hold data in order. Used by the fill.
+    /// Mark the first `data` sectors of the empty open line as written in order. Used by the fill.
     pub(super) fn fill_open(&mut self, data: u32) {
         let write_unit = self.shape.array.write_unit;
         let units = data.div_ceil(write_unit);

@@ -1,4 +1,4 @@
-//! The life of a line in the writer: it is prepared, erased, opened, begun and closed.
+//! The life of a line in the writer: it is prepared, erased, opened, started and closed.
 
 use super::{Chunk, Closing, METADATA_BUFFERS, NextLine, OpenLine, Step, Unit, Writer};
 use crate::containers::NONE;
@@ -17,19 +17,19 @@ use crate::pblk::writer::Content;
 use tailcut_units::Occupant;
 
 impl Chunk {
-    /// The chunk with this number.
+    /// Decode a chunk.
     pub fn of(number: u32) -> Chunk {
         Chunk { heat: Heat::ALL[(number & 1) as usize], position: number >> 1 }
     }
 
-    /// The number of a chunk.
+    /// Encode a chunk as a number.
     fn number(self) -> u32 {
         self.position << 1 | self.heat as u32
     }
 }
 
 impl Writer {
-    /// Lines of the other kind that are open, one at most: it has a pair of buffers for its metadata.
+    /// Number of open lines of the other kind, at most one. Such a line has a pair of buffers for its metadata.
     fn open_besides(&self, heat: Heat) -> usize {
         let other = &self.lanes[1 - heat as usize].open;
         usize::from(other.line != NONE && !other.ended)
@@ -44,7 +44,7 @@ impl Writer {
 }
 
 impl<O: Observer, M: Medium> Pblk<O, M> {
-    /// Open the first line of a new device, whose metadata are there when the first command comes.
+    /// Open the first line of a new device. The metadata at its start count as written before the first command.
     pub(in super::super) fn open_first_line(&mut self) {
         self.prepare_next(Heat::Hot);
         self.open_next(Heat::Hot);
@@ -54,7 +54,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.limits_at_once();
     }
 
-    /// The line that takes sectors of a kind now: without room for a cold line collection writes where users do.
+    /// The kind of line that takes sectors of a kind now. If there is no free cold line, collection writes to the hot
+    /// line.
     #[inline]
     pub(super) fn line_kind(&mut self, heat: Heat) -> Heat {
         if heat == Heat::Hot || self.state.writer.lane(heat).open.left > 0 {
@@ -64,8 +65,8 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         if self.state.writer.has_next(heat) { heat } else { Heat::Hot }
     }
 
-    /// The LUN position of the erase that goes with data of a kind on a LUN position, if the next line has any left: there,
-    /// or else where the open line has no chunk.
+    /// The LUN position of the erase to submit with data on a LUN position, if the next line has any erase left. This
+    /// is the same LUN, or else a LUN whose chunk is bad in the open line.
     pub(super) fn erase_with(&self, heat: Heat, position: u32) -> Option<u32> {
         let lane = self.state.writer.lane(heat);
         let next = lane.next.as_ref().filter(|next| next.to_submit > 0)?;
@@ -74,7 +75,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         Some(position).filter(waits).or_else(|| (0..self.shape.luns).find(elsewhere))
     }
 
-    /// Submit an erase of the next line of a kind behind the program of its LUN.
+    /// Submit an erase of the next line after the program on its LUN.
     pub(super) fn submit_erase_after(&mut self, heat: Heat, erase: u32, data: u32) -> bool {
         let chunk = Chunk { heat, position: erase };
         if self.shape.erase_semaphore && !self.state.take_lun(&self.shape, chunk, Class::Erase) {
@@ -105,16 +106,16 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.interface.pass_write(&self.shape, &mut self.state.timers, self.state.now, op, 0, 0);
     }
 
-    /// Begin the next line: wait for a buffer for its metadata, then erase what is left of it.
+    /// Begin the next line: wait for a buffer for its metadata.
     pub(super) fn begin_line(&mut self, heat: Heat) -> bool {
         self.prepare_next(heat);
         if self.state.writer.lane(heat).next.is_none() {
-            // Only a freed line can help.
+            // The writer continues when a line is freed.
             return false;
         }
         let w = &self.state.writer;
         if w.closing.len() + w.open_besides(heat) + 1 >= METADATA_BUFFERS {
-            // Nothing else would send what these lines wait for.
+            // Submit the metadata of a closing line here, because no data come with which they would be submitted.
             let Some(at) = self.state.writer.waiting_metadata(&self.state.lines, None) else { return false };
             self.state.writer.take_metadata(&self.state.lines, heat, at);
             return true;
@@ -123,7 +124,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         true
     }
 
-    /// Erase the chunks of the next line that are left, one after the other, and wait for all.
+    /// Erase the remaining chunks of the next line, one after the other. When all erases have ended, open it.
     pub(super) fn erase_rest(&mut self, heat: Heat) -> bool {
         let next = self.state.writer.lane(heat).next.as_ref().expect("the line that begins");
         if self.state.writer.lane(heat).erasing.is_some() {
@@ -148,7 +149,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
         let old = self.state.writer.lane(heat).open.clone();
         self.open_next(heat);
-        // The old line is lost if its metadata at the start could not be written.
+        // The old line may be lost, because the metadata at its start could not be programmed.
         if old.line != NONE && self.state.lines.line(old.line).state == State::Open && !old.ended {
             self.state.writer.queue_metadata(&self.state.lines, &old);
         }
@@ -161,7 +162,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         true
     }
 
-    /// Let the next line of a kind be the one that data go to.
+    /// Make the next line of a kind the open line.
     fn open_next(&mut self, heat: Heat) {
         let next = self.state.writer.lane_mut(heat).next.take().expect("a line is prepared");
         self.state.writer.spare = next.erased;
@@ -178,19 +179,20 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         }
     }
 
-    /// The metadata at the start of the open line of a kind are on the device: count it out of the free ones, and take the next.
+    /// The metadata at the start of the open line are on flash. Its chunks are no longer free, and the next line is
+    /// prepared.
     pub(super) fn line_started(&mut self, heat: Heat) {
         self.state.lines.begin(self.state.writer.lane(heat).open.line);
         self.prepare_next(heat);
     }
 
-    /// Pass over the metadata at the start of the open line of a kind. Returns their unit.
+    /// Skip the metadata at the start of the open line. Returns their unit.
     fn skip_start(&mut self, heat: Heat) -> u32 {
         self.state.writer.lane_mut(heat).open.left += 1;
         self.state.writer.next_unit(&self.state.lines, heat)
     }
 
-    /// Take the next line of a kind from the free ones, if there is none and one is free.
+    /// Take a free line as the next line of a kind, if there is no next line yet.
     pub(in super::super) fn prepare_next(&mut self, heat: Heat) {
         if self.state.writer.lane(heat).next.is_some() {
             return;
@@ -210,17 +212,17 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
             Some(NextLine { line, erased, to_submit: left, to_end: left });
     }
 
-    /// Lose an open line whose metadata at the start could not be written, and begin another.
+    /// Take an open line out of use, because the metadata at its start could not be programmed, and begin another.
     pub(in super::super) fn lose_line(&mut self, line: u32) {
         let heat = self.state.lines.heat(line);
         self.state.lines.lose(line);
         let lane = self.state.writer.lane_mut(heat);
         lane.step = Step::Begin;
-        // Without a cold line, collection writes where users do.
+        // If there is no cold line, collection writes to the hot line.
         lane.open.left = 0;
     }
 
-    /// Take the next line of a kind out of use, of which too few chunks are good, and begin another.
+    /// Take the next line of a kind out of use, because it has too few good chunks, and begin another.
     fn retire_next(&mut self, heat: Heat) {
         let next = self.state.writer.lane_mut(heat).next.take().expect("the line that begins");
         self.state.writer.spare = next.erased;
@@ -229,7 +231,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.space_changed();
     }
 
-    /// The host hears that an erase has ended.
+    /// The host is notified that an erase has ended.
     pub(in super::super) fn erased(&mut self, number: u32) {
         let chunk = Chunk::of(number);
         let s = &mut self.state;
@@ -252,7 +254,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.admit();
     }
 
-    /// Close the open line of a kind and begin the next in zero time. Returns false if there is none.
+    /// Close the open line of a kind and begin the next one in zero time. Returns false if no line is free.
     pub(in super::super) fn begin_line_at_once(&mut self, heat: Heat) -> bool {
         self.prepare_next(heat);
         let Some(next) = &mut self.state.writer.lane_mut(heat).next else { return false };
