@@ -1,12 +1,12 @@
-//! The wall clock, as time of the model.
+//! Maps the wall clock to the time of the model.
 
 use std::time::{Duration, Instant};
 use tailcut_units::SimTime;
 
-/// Maps the wall clock to the time of the model, which runs `speed` times as fast.
+/// The wall clock in time of the model, which runs `speed` times as fast as the wall clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
-    /// When it was first started.
+    /// When the clock was first started.
     first: Instant,
     start: Instant,
     /// The time of the model at `start`.
@@ -21,7 +21,7 @@ impl Clock {
         Clock { first: start, start, from, speed }
     }
 
-    /// Go on from now at another speed.
+    /// Continue from now at another speed.
     pub fn change_speed(&mut self, speed: f64) {
         let now = Instant::now();
         *self = Clock { first: self.first, start: now, from: self.at(now), speed };
@@ -44,12 +44,12 @@ impl Clock {
         SimTime(self.from.0 + if self.speed == 1.0 { wall } else { (wall as f64 * self.speed) as u64 })
     }
 
-    /// Seconds of the wall clock since it was started.
+    /// Seconds of the wall clock since it was first started.
     pub fn seconds(&self) -> f64 {
         self.first.elapsed().as_secs_f64()
     }
 
-    /// How long it is by the wall clock until a time of the model; zero if that has passed.
+    /// Wall-clock time until a time of the model; zero if that time has passed.
     pub fn until(&self, at: SimTime) -> Duration {
         let model = at.0.saturating_sub(self.now().0);
         Duration::from_nanos(if self.speed == 1.0 {
@@ -59,7 +59,7 @@ impl Clock {
         })
     }
 
-    /// A length of the model's time by the wall clock, ns.
+    /// Convert a duration of the model to the wall clock, ns.
     pub fn wall_ns(&self, model: u64) -> u64 {
         if self.speed == 1.0 { model } else { (model as f64 / self.speed) as u64 }
     }

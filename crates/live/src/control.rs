@@ -1,7 +1,7 @@
-//! What a person or a program asks of a running server: HTTP on a Unix socket or on loopback.
+//! The control socket of a running server: HTTP on a Unix socket or on loopback, for people and programs.
 //!
-//! A thread takes requests one after another and hands them to the server's loop, which answers between two wake-ups. A
-//! client that is slow or wrong keeps nobody waiting but the next client of the control socket.
+//! A thread takes requests one after another and passes them to the server's loop. The loop answers between two
+//! wake-ups. A client that is slow or breaks the protocol only delays the next client of the control socket.
 
 use crate::listen::{ListenError, make_way};
 use std::fmt;
@@ -13,15 +13,15 @@ use std::str::FromStr;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
-/// The longest head of a request, in bytes.
+/// The longest header section of a request, in bytes.
 const HEAD_MAX: usize = 8 << 10;
 /// The longest body of a request, in bytes.
 const BODY_MAX: usize = 4 << 10;
 /// The most header fields of a request.
 const FIELDS_MAX: usize = 32;
-/// How long a client may take to send its request, and to take the answer.
+/// Timeout for a client to send its request, and to receive the answer.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long the server's loop may take to answer.
+/// Timeout for the server's loop to answer.
 const ANSWER: Duration = Duration::from_secs(10);
 
 /// An address for control: `unix:PATH` or `http://HOST:PORT`.
@@ -60,39 +60,39 @@ impl fmt::Display for ControlAddress {
     }
 }
 
-/// An answer.
+/// The answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The status of HTTP.
+    /// The HTTP status.
     pub status: u16,
-    /// The type of the body.
+    /// The content type of the body.
     pub kind: &'static str,
     /// The body.
     pub body: Vec<u8>,
 }
 
 impl Answer {
-    /// A page or data.
+    /// A successful answer.
     pub fn ok(kind: &'static str, body: impl Into<Vec<u8>>) -> Answer {
         Answer { status: 200, kind, body: body.into() }
     }
 
-    /// A failure, with a sentence.
+    /// An answer for a failure, with a sentence.
     pub fn failed(status: u16, text: &str) -> Answer {
         Answer { status, kind: "text/plain; charset=utf-8", body: format!("{text}\n").into_bytes() }
     }
 }
 
-/// What a request does.
+/// The method of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// It asks.
+    /// It reads.
     Get,
-    /// It changes something.
+    /// It changes the server or its drive.
     Post,
 }
 
-/// A request.
+/// A request as it is received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Request {
     method: Method,
@@ -100,28 +100,28 @@ struct Request {
     body: String,
 }
 
-/// A question.
+/// A request that waits for the answer of the server's loop.
 #[derive(Debug)]
 pub struct Asked {
-    /// What it does.
+    /// The method.
     pub method: Method,
     /// The path, without a query.
     pub path: String,
-    /// The body, without spaces around it.
+    /// The body, trimmed.
     pub body: String,
     answer: SyncSender<Answer>,
-    /// It is disconnected when the answer is sent.
+    /// It is disconnected after the answer was sent.
     sent: Receiver<()>,
 }
 
 impl Asked {
-    /// Answer it.
+    /// Send the answer.
     pub fn answer(self, answer: Answer) {
-        // A client that has left needs no answer.
+        // The client may have closed the connection.
         let _ = self.answer.try_send(answer);
     }
 
-    /// Answer it, and wait until the answer is sent: the program may end then.
+    /// Send the answer and wait until it was sent. The program may end afterwards.
     pub fn answer_last(self, answer: Answer) {
         let Asked { answer: to, sent, .. } = self;
         let _ = to.try_send(answer);
@@ -129,7 +129,7 @@ impl Asked {
     }
 }
 
-/// The server's side of its control socket.
+/// The server's side of the control socket.
 pub struct Control {
     asked: Receiver<Asked>,
     address: String,
@@ -137,10 +137,10 @@ pub struct Control {
 }
 
 impl Control {
-    /// Listen at an address, in a thread that ends with the program.
+    /// Listen at an address, in a thread that runs until the program ends.
     ///
     /// # Errors
-    /// The address is not loopback, is in use, or the system refuses it.
+    /// The address is not loopback, it is in use, or the operating system refuses it.
     pub fn listen(address: &ControlAddress) -> Result<Control, ListenError> {
         let system = |source| ListenError::System { address: address.to_string(), source };
         let (asks, asked) = sync_channel(16);
@@ -181,12 +181,12 @@ impl Control {
         Ok(control)
     }
 
-    /// Its address, as clients write it.
+    /// The address in the form that clients write.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// The next question, if there is one.
+    /// The next request, if there is one.
     pub fn next(&self) -> Option<Asked> {
         self.asked.try_recv().ok()
     }
@@ -195,18 +195,18 @@ impl Control {
 impl Drop for Control {
     fn drop(&mut self) {
         if let Some(path) = &self.socket {
-            // An error leaves a socket without a server, which the next one replaces.
+            // If this fails, the next server removes the socket file.
             let _ = std::fs::remove_file(path);
         }
     }
 }
 
-/// Take one request and answer it. An error ends the connection.
+/// Read a request and answer it. An error closes the connection.
 fn serve<S>(stream: &S, asks: &SyncSender<Asked>, port: Option<u16>)
 where
     for<'a> &'a S: Read + Write,
 {
-    // Dropped at the end of this function.
+    // Dropped at the end of this function, which disconnects `sent`.
     let (_sends, sent) = sync_channel(1);
     let answer = match read_request(&mut &*stream, port) {
         Ok(Ok(Request { method, path, body })) => {
@@ -230,12 +230,12 @@ where
         answer.body.len()
     );
     let mut to = stream;
-    // A client that has left needs no answer.
+    // The client may have closed the connection.
     let _ = to.write_all(head.as_bytes()).and_then(|()| to.write_all(&answer.body));
 }
 
-/// Read a request, or what it is answered if it is not understood. `port` is that of a TCP socket: a page of another
-/// site, which reaches loopback through a browser, must not be served.
+/// Read a request. `Ok(Err(…))` is the answer to a request that is refused. `port` is that of a TCP socket. Pages of
+/// other sites, which reach loopback through a browser, must not be served.
 fn read_request(from: &mut impl Read, port: Option<u16>) -> io::Result<Result<Request, Answer>> {
     let mut head = Vec::new();
     let mut chunk = [0; 1024];

@@ -1,7 +1,7 @@
-//! The drive with its bytes, behind requests of any length.
+//! The drive with its data, which serves requests of any length.
 //!
-//! An engine takes requests at a time, cuts them into commands of the drive, keeps those that the drive's queue has no
-//! place for, and gives each request back when its last command has ended. It has no clock and no socket.
+//! An engine takes requests at given times, splits them into commands of the drive, queues commands while the drive's
+//! queue is full, and returns each request when its last command has ended. It has no clock and no socket.
 
 use crate::nbd::{Errno, Request, RequestKind};
 use crate::store::folder::{Keeper, StoreError, Stored};
@@ -10,22 +10,22 @@ use tailcut_core::device::Completion;
 use tailcut_core::intervention::{Intervention, InterventionError};
 use tailcut_units::{Command, HostOp, SimTime, Status};
 
-/// A request that has ended.
+/// A request that has ended, with its result.
 #[derive(Debug)]
 pub struct Ended {
-    /// The client that sent it, as the caller of [`Engine::take`] numbered it.
+    /// The number of the client, as passed to [`Engine::take`].
     pub client: u64,
     /// The request.
     pub request: Request,
-    /// The data of a read that has succeeded.
+    /// The data of a successful read.
     pub data: Vec<u8>,
-    /// What went wrong.
+    /// The error, if the request has failed.
     pub error: Option<Errno>,
     /// When it was taken, and when it has ended.
     pub times: [SimTime; 2],
 }
 
-/// A request under way.
+/// An outstanding request.
 struct Open {
     client: u64,
     request: Request,
@@ -36,73 +36,73 @@ struct Open {
     left: u32,
 }
 
-/// A command that the drive's queue has no place for yet.
+/// A command that waits for the drive's queue.
 struct Waiting {
     command: Command,
     tag: u64,
     wanted: SimTime,
 }
 
-/// A drive that serves requests.
+/// A drive that serves requests of any length.
 pub struct Engine {
     drive: Stored,
-    /// Keeps the drive's store, if that outlives the process.
+    /// Commits to the drive's store, if the store outlives the process.
     keeper: Option<Keeper>,
-    /// Whether a request has ended whose reply must wait until the store is committed.
+    /// Whether a request has ended whose reply must wait for a commit of the store.
     uncommitted: bool,
     open: Vec<Option<Open>>,
     free: Vec<u32>,
     waiting: VecDeque<Waiting>,
     ended: VecDeque<Ended>,
-    /// The latest time at which a request was taken, and the earliest for the next.
+    /// The latest time at which a request was taken, and the earliest time for the next one.
     taken: [SimTime; 2],
     unit: u64,
-    /// Whether a trimmed unit may still have its data.
+    /// Whether a trimmed unit may keep its data.
     trim_keeps: bool,
     log: Option<Log>,
 }
 
-/// An entry for the log.
+/// An event of the drive, for the log.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
-    /// The drive gets a command.
+    /// A command is submitted to the drive.
     Submitted {
-        /// Its number, counted since the drive was made.
+        /// Its number, counted since the drive was created.
         index: u64,
-        /// When.
+        /// The time of the submission.
         at: SimTime,
-        /// When its client wanted that.
+        /// The time at which its client wanted to submit it.
         wanted: SimTime,
         /// The command.
         command: Command,
     },
     /// A command has ended.
     Completed(&'a Completion<'a>),
-    /// Something else is done to the drive, or to its clock.
+    /// The drive or its clock is changed otherwise.
     Intervened {
-        /// When.
+        /// The time.
         at: SimTime,
-        /// What, as logs hold it.
+        /// The change, in the form of logs.
         text: &'a str,
     },
 }
 
-/// Why something is not done to a drive.
+/// Why an intervention has failed.
 #[derive(Debug, thiserror::Error)]
 pub enum IntervenedError {
-    /// The drive does not take it.
+    /// The drive refuses it. Nothing has changed.
     #[error(transparent)]
     Refused(#[from] InterventionError),
-    /// It is done, but the store cannot be written.
+    /// It was applied, but the store cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Takes the events of a drive.
+/// Called with each event of a drive.
 pub type Log = Box<dyn FnMut(&Event<'_>) + Send>;
 
 impl Engine {
-    /// Serve a drive.
+    /// Create an engine for a drive.
     pub fn new(drive: Stored) -> Engine {
         let dimensions = drive.dimensions();
         let (unit, trim_keeps) = (dimensions.unit_bytes, dimensions.has_parity);
@@ -121,18 +121,18 @@ impl Engine {
         }
     }
 
-    /// Commit what the drive does with this keeper of its store.
+    /// Commit the changes of the drive with this keeper of its store.
     pub fn kept_by(&mut self, keeper: Keeper) {
         self.keeper = Some(keeper);
     }
 
-    /// Call `log` with every command that the drive gets, and with every completion.
+    /// Call `log` with every command and every completion.
     pub fn logged(&mut self, log: Log) {
         self.log = Some(log);
     }
 
-    /// End what is under way, however long that takes the drive, and commit the store. Returns the time at which the last
-    /// command ended.
+    /// Finish all outstanding requests, however long the drive takes, and commit the store. Returns the time at which
+    /// the last command ended.
     ///
     /// # Errors
     /// The store cannot be written.
@@ -157,12 +157,12 @@ impl Engine {
         self.open.len() - self.free.len()
     }
 
-    /// When something happens next.
+    /// When the next event is due.
     pub fn next_deadline(&self) -> SimTime {
         self.drive.next_deadline()
     }
 
-    /// Take a request of a client at time `now`, to which the engine has been advanced.
+    /// Take a request of a client at time `now`. The engine must have been advanced to `now`.
     pub fn take(&mut self, now: SimTime, client: u64, request: Request) {
         let now = now.max(self.taken[1]);
         self.taken[0] = now;
@@ -182,11 +182,11 @@ impl Engine {
         self.advance(now);
     }
 
-    /// Let something be done to the drive now. Requests taken before are submitted before, and later ones after it, also
-    /// if it is the same nanosecond by the clock; so a replay gives the same. Returns its time.
+    /// Apply an intervention to the drive now. Earlier requests are submitted before it and later ones after it, even
+    /// if the clock gives them the same nanosecond, so that a replay gives the same results. Returns its time.
     ///
     /// # Errors
-    /// The drive does not take it, and nothing has changed; or the store cannot be written.
+    /// The drive refuses it, and nothing has changed; or the store cannot be written.
     pub fn intervene(&mut self, now: SimTime, what: &Intervention) -> Result<SimTime, IntervenedError> {
         let at = now.max(self.taken[0]).max(self.drive.now());
         self.advance(at);
@@ -202,8 +202,8 @@ impl Engine {
         Ok(at)
     }
 
-    /// Tell the log of something that is not done to the drive. Returns its time: requests taken before came before it,
-    /// and later ones come after it.
+    /// Log an event that does not change the drive. Returns its time. Earlier requests come before it, and later ones
+    /// come after it.
     pub fn note_now(&mut self, now: SimTime, text: &str) -> SimTime {
         let at = SimTime(now.max(self.taken[0]).max(self.drive.now()).0 + 1);
         self.advance(at);
@@ -212,14 +212,14 @@ impl Engine {
         at
     }
 
-    /// Tell the log of something that is done.
+    /// Log an intervention or another event.
     fn note(&mut self, at: SimTime, text: &str) {
         if let Some(log) = &mut self.log {
             log(&Event::Intervened { at, text });
         }
     }
 
-    /// The commands of a request, each with its place in the request's data.
+    /// Split a request into commands, each with its offset in the request's data.
     fn commands_of(&self, request: &Request) -> Vec<(Command, u32)> {
         let (from, fua) = (request.offset, request.fua);
         let end = from + u64::from(request.length);
@@ -237,14 +237,14 @@ impl Engine {
         match request.kind {
             RequestKind::Read => add(HostOp::Read, from, end, most),
             RequestKind::Write(_) => add(HostOp::Write, from, end, most),
-            // Zeros that are to be durable are written, since a TRIM has no forced unit access.
-            // So are those of a drive that may keep what is trimmed, as it does where parity covers it.
+            // Zeros that must be durable are written, because a TRIM has no forced unit access. Zeros are also
+            // written if the drive may keep trimmed data, as it does where parity covers them.
             RequestKind::WriteZeroes { allocate } if allocate || fua || self.trim_keeps => {
                 add(HostOp::Write, from, end, most);
             }
             RequestKind::Trim => add(HostOp::Trim, from, end, u64::from(u32::MAX)),
             RequestKind::WriteZeroes { .. } => {
-                // A trimmed unit reads as zeros; what is not a whole unit is written.
+                // Whole units are trimmed and then read as zeros. Parts of units are written.
                 let first = from.next_multiple_of(self.unit).min(end);
                 let last = (end / self.unit * self.unit).max(first);
                 add(HostOp::Write, from, first, most);
@@ -256,11 +256,11 @@ impl Engine {
         commands
     }
 
-    /// Let time pass up to `now`. What waits for a place in the drive's queue gets it as soon as there is one.
+    /// Advance to `now`. Commands that wait are submitted as soon as the drive's queue has room.
     pub fn advance(&mut self, now: SimTime) {
         loop {
             match self.waiting.front().map(|w| w.wanted.max(self.drive.now())) {
-                // What the drive does at a time goes before a submission.
+                // At equal times the drive's events come before a submission.
                 Some(at) if self.drive.has_place() && self.drive.next_deadline() > at => self.submit(at),
                 Some(at) if self.drive.has_place() => drop(self.fire(at)),
                 _ if self.fire(now) == 0 => return,
@@ -269,7 +269,7 @@ impl Engine {
         }
     }
 
-    /// Submit the first command that waits.
+    /// Submit the first waiting command.
     fn submit(&mut self, at: SimTime) {
         let Some(Waiting { command, tag, wanted }) = self.waiting.pop_front() else { return };
         let (slot, from) = place(tag);
@@ -289,7 +289,7 @@ impl Engine {
         }
     }
 
-    /// Let the drive do what is due by `until`, up to the first completion. Returns how many timers fired.
+    /// Fire the timers that are due by `until`, up to the first completion. Returns the number of timers fired.
     fn fire(&mut self, until: SimTime) -> u64 {
         let Engine { drive, open, free, ended, log, uncommitted, keeper, .. } = self;
         drive.advance_to_completion(until, u64::MAX, &mut |c| {
@@ -318,20 +318,20 @@ impl Engine {
         })
     }
 
-    /// Whether a trimmed unit may still have its data, so that a hole must be written with zeros.
+    /// Whether a trimmed unit may keep its data. A hole must then be written with zeros.
     pub fn trim_keeps(&self) -> bool {
         self.trim_keeps
     }
 
-    /// Whether a request has ended that was not given back.
+    /// Whether a request has ended and was not returned yet.
     pub fn has_ended(&self) -> bool {
         !self.ended.is_empty()
     }
 
-    /// A request that has ended, the first first. What it has changed is in the store by then.
+    /// Return the oldest ended request. Its changes are then in the store.
     ///
     /// # Errors
-    /// The store cannot be written. The request has no answer then.
+    /// The store cannot be written. The request then has no answer.
     pub fn next_ended(&mut self) -> Result<Option<Ended>, StoreError> {
         if let Some(keeper) = &mut self.keeper
             && (self.uncommitted || keeper.is_due(&self.drive))
@@ -343,7 +343,7 @@ impl Engine {
     }
 }
 
-/// The slot of a tag's request, and the place of the command's data in that of the request.
+/// Decode a tag: the slot of its request, and the offset of the command's data in the request.
 fn place(tag: u64) -> (usize, usize) {
     ((tag >> 32) as usize, (tag & u64::from(u32::MAX)) as usize)
 }

@@ -1,19 +1,19 @@
-//! How long the way from a client to the server and back takes on this machine, without any drive.
+//! Measures the round trip from a client to the server and back on this machine, without a drive.
 
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// Bytes of a request and of an answer with a block of 4 KiB.
+/// Bytes of a request, and of an answer with a block of 4 KiB.
 const REQUEST: usize = 28;
 const ANSWER: usize = 16 + 4096;
-/// Round trips that are measured, after some that warm up.
+/// Measured round trips, and those before them for warm-up.
 const ROUNDS: usize = 2000;
 const WARM_UP: usize = 200;
 
-/// The median of a round trip: a thread sends a request of 4 KiB through a socket, another one waits for it as the server
-/// does, and answers.
+/// The median of a round trip. One thread sends requests of 4 KiB through a socket. Another one waits for them as the
+/// server does, and answers.
 ///
 /// # Errors
 /// The system has no sockets left.
@@ -31,13 +31,13 @@ pub fn measure() -> io::Result<Duration> {
         }
     }
     drop(client);
-    // The other thread ends with its connection.
+    // The other thread ends when the connection is closed.
     let _ = answers.join();
     times.sort_unstable();
     Ok(times[times.len() / 2])
 }
 
-/// Answer until the client is gone.
+/// Answer until the client closes the connection.
 fn answer(mut stream: &UnixStream) -> io::Result<()> {
     let mut bytes = [0; REQUEST];
     loop {

@@ -1,4 +1,4 @@
-//! The drive as one file in a folder (FUSE), on which a loop device and any file system can sit.
+//! The drive as one file in a folder (FUSE), for loop devices and any file system on them.
 
 use crate::nbd::{Errno, Request, RequestKind};
 use crate::port::Port;
@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime};
 /// The name of the file.
 pub const FILE: &str = "drive";
 const INODE: INodeNo = INodeNo(2);
-/// How long the kernel may keep what it knows of the file, which never changes.
+/// How long the kernel may cache the attributes of the file, which never change.
 const TTL: Duration = Duration::from_secs(3600);
 /// `O_DSYNC` and `O_SYNC` of Linux.
 const SYNC: i32 = 0o10000;
@@ -25,7 +25,7 @@ const SYNC: i32 = 0o10000;
 const KEEP_SIZE: i32 = 1;
 const PUNCH_HOLE: i32 = 2;
 const ZERO_RANGE: i32 = 16;
-/// Longer ranges are made holes, or written with zeros, in parts of these lengths, so that other requests come between.
+/// Longer ranges are trimmed or zeroed in parts of these lengths, so that other requests are served in between.
 const HOLE: u64 = 1 << 28;
 const ZEROS: u64 = 1 << 22;
 
@@ -33,22 +33,22 @@ const ZEROS: u64 = 1 << 22;
 struct OneFile {
     port: Arc<Mutex<Port>>,
     bytes: u64,
-    /// Whether a trim is enough to make a hole.
+    /// Whether TRIM is sufficient to make a hole.
     has_holes: bool,
     owner: (u32, u32),
     since: SystemTime,
 }
 
-/// A folder that is mounted. Dropping it unmounts.
+/// A mounted folder. Dropping it unmounts the folder.
 pub struct Mounted {
     _session: BackgroundSession,
 }
 
-/// Mount a drive of `bytes` bytes as the file `drive` in a folder. Discard is offered only if `has_holes`: where a trim
-/// keeps the data of a unit (parity protects it), a hole would have to be written with zeros.
+/// Mount a drive of `bytes` bytes as the file `drive` in a folder. Discard is only offered if `has_holes`. If a
+/// trimmed unit may keep its data, because parity covers it, a hole must be written with zeros.
 ///
 /// # Errors
-/// The system refuses: there is no FUSE, or the folder cannot be mounted on.
+/// The operating system refuses: there is no FUSE, or the folder cannot be used as a mount point.
 pub fn mount(folder: &Path, bytes: u64, has_holes: bool, port: Port) -> io::Result<Mounted> {
     let owner = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
     let port = Arc::new(Mutex::new(port));
@@ -98,7 +98,7 @@ impl OneFile {
         ask(&self.port, Request { cookie: 0, kind, offset, length, fua }, done);
     }
 
-    /// Zero a long range, a part after another, on a thread of its own.
+    /// Zero a long range in parts, on a thread of its own.
     fn zero_in_parts(&self, allocate: bool, (offset, length): (u64, u64), reply: ReplyEmpty) {
         let port = Arc::clone(&self.port);
         std::thread::spawn(move || {
@@ -118,12 +118,12 @@ impl OneFile {
     }
 }
 
-/// Give the server a request.
+/// Send a request to the server.
 fn ask(port: &Mutex<Port>, request: Request, done: impl FnOnce(Result<Vec<u8>, Errno>) + Send + 'static) {
     port.lock().unwrap_or_else(PoisonError::into_inner).ask(request, Box::new(done));
 }
 
-/// The length of the parts in which a long range is zeroed.
+/// The length of the parts of a long range.
 fn part_of(allocate: bool) -> u64 {
     if allocate { ZEROS } else { HOLE }
 }
@@ -132,13 +132,13 @@ fn errno(error: Errno) -> fuser::Errno {
     fuser::Errno::from_i32(error as u32 as i32)
 }
 
-/// The most requests that the kernel gives at once.
+/// The most requests that the kernel may send in the background.
 const AT_ONCE: u16 = 1024;
 
 impl Filesystem for OneFile {
     fn init(&mut self, _: &fuser::Request, config: &mut KernelConfig) -> io::Result<()> {
-        // Without it the requests of a loop device, and of asynchronous I/O, come one after another. A kernel that lacks it
-        // or wants fewer at once still serves the file.
+        // Without this flag a loop device and asynchronous I/O only have one outstanding request. A kernel that does
+        // not support the flag or the limit still serves the file.
         let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO);
         let _ = config.set_max_background(AT_ONCE);
         let _ = config.set_congestion_threshold(AT_ONCE);
@@ -177,7 +177,7 @@ impl Filesystem for OneFile {
         _: Option<fuser::BsdFileFlags>,
         reply: ReplyAttr,
     ) {
-        // A drive keeps its size; times, owners and modes are of no interest.
+        // A drive keeps its size. Times, owners and modes are ignored.
         match self.attr(inode) {
             Some(attr) if size.is_none_or(|size| size == attr.size) => reply.attr(&TTL, &attr),
             Some(_) => reply.error(fuser::Errno::EPERM),
@@ -187,7 +187,7 @@ impl Filesystem for OneFile {
 
     fn open(&self, _: &fuser::Request, inode: INodeNo, _: OpenFlags, reply: ReplyOpen) {
         match inode {
-            // Past the page cache, so that each request meets the drive, and writes beside each other.
+            // Without the page cache each request reaches the drive. Writes may run in parallel.
             INODE => {
                 let flags = FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES;
                 reply.opened(FileHandle(0), flags);
@@ -241,7 +241,7 @@ impl Filesystem for OneFile {
     }
 
     fn flush(&self, _: &fuser::Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
-        // A close is no fsync.
+        // Closing the file is not an fsync.
         reply.ok();
     }
 
@@ -263,7 +263,7 @@ impl Filesystem for OneFile {
         reply: ReplyEmpty,
     ) {
         let allocate = match mode & !KEEP_SIZE {
-            // All of the drive is allocated.
+            // All of the drive is always allocated.
             0 if offset.saturating_add(length) <= self.bytes => return reply.ok(),
             0 => return reply.error(fuser::Errno::ENOSPC),
             PUNCH_HOLE if self.has_holes => false,

@@ -1,17 +1,17 @@
-//! A modelled drive under the wall clock: real programs use it as a block device with real bytes.
+//! A modelled drive on the wall clock: real programs use it as a block device with real data.
 //!
-//! - [`engine`]: the drive with its bytes, behind requests of any length. No clock, no socket.
+//! - [`engine`]: the drive with its data, for requests of any length, without clock and sockets.
 //! - [`nbd`]: the NBD protocol, without sockets.
-//! - [`fuse`]: the drive as a file, and [`port`]: how such front ends reach the server's thread.
-//! - [`listen`]: where clients connect.
+//! - [`fuse`]: the drive as a file. [`port`]: how front ends without sockets send requests to the server's thread.
+//! - [`listen`]: addresses and sockets at which clients connect.
 //! - [`server`]: one thread that owns a drive and its sockets; the only user of [`clock`].
-//! - [`floor`]: what a round trip takes on this machine without a drive.
-//! - [`control`]: questions to a running server, by HTTP.
+//! - [`floor`]: the round trip on this machine without a drive.
+//! - [`control`]: requests to a running server by HTTP.
 //! - [`store`]: the drive's data and the controller's state in files.
-//! - [`lateness`]: how late completions reach their clients.
+//! - [`lateness`]: the lateness of completions.
 //!
-//! The drive does what is due at its own time, however late the thread is, so lateness bends no result of the model: it is
-//! added to what the client sees, and measured.
+//! Each event of the drive happens at its own time in the model, however late the thread is. Lateness therefore changes
+//! no result of the model. It is added to the latency that the client sees, and it is measured.
 
 pub mod clock;
 pub mod control;

@@ -1,4 +1,4 @@
-//! Where clients connect.
+//! Addresses and sockets at which clients connect.
 
 use std::fmt;
 use std::io;
@@ -9,7 +9,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// The port of NBD.
+/// The registered port of NBD.
 const PORT: u16 = 10809;
 
 /// An address to listen on: `nbd+unix:PATH`, `nbd://HOST[:PORT]` or `fuse:DIR`.
@@ -19,7 +19,7 @@ pub enum Address {
     Unix(PathBuf),
     /// A host and a port.
     Tcp(String, u16),
-    /// A folder in which the drive is a file.
+    /// A folder in which the drive appears as a file.
     Fuse(PathBuf),
 }
 
@@ -32,7 +32,7 @@ impl FromStr for Address {
             return Ok(Address::Fuse(PathBuf::from(folder)));
         }
         if let Some(path) = text.strip_prefix("nbd+unix:") {
-            // The form of NBD's own URIs: nbd+unix:///export?socket=PATH.
+            // The form of NBD's URIs: nbd+unix:///export?socket=PATH.
             let path = path.split_once("socket=").map_or(path, |(_, path)| path);
             return match path {
                 "" => Err(FORM.to_string()),
@@ -42,7 +42,7 @@ impl FromStr for Address {
         let Some(rest) = text.strip_prefix("nbd://") else { return Err(format!("`{text}`: {FORM}")) };
         let rest = rest.trim_end_matches('/');
         let (host, port) = match rest.rsplit_once(':') {
-            // An IPv6 address in brackets has colons of its own.
+            // An IPv6 address in brackets contains colons.
             Some((host, port)) if !port.contains(']') => {
                 let port = port.parse().map_err(|_| format!("`{port}` is no port: 1 to 65535"))?;
                 (host, port)
@@ -80,19 +80,19 @@ pub enum ListenError {
         /// The address.
         address: SocketAddr,
     },
-    /// Control from other machines.
+    /// The control address is reachable from other machines.
     #[error("{address} is reachable from other machines; a server is controlled from its own machine alone")]
     RemoteControl {
         /// The address.
         address: SocketAddr,
     },
-    /// Something that is no socket is at the path.
+    /// The file at the path is not a socket.
     #[error("{path}: exists and is no socket; it is not replaced")]
     NoSocket {
         /// The path.
         path: String,
     },
-    /// Another server listens there.
+    /// Another server listens at the address.
     #[error("{address}: another server listens there")]
     InUse {
         /// The address.
@@ -103,24 +103,24 @@ pub enum ListenError {
     System {
         /// The address.
         address: String,
-        /// Its error.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
-/// A socket that takes connections.
+/// A socket that accepts connections.
 pub enum Listener {
-    /// A Unix socket, whose file is removed in the end.
+    /// A Unix socket. Its file is removed at the end.
     Unix(UnixListener, PathBuf),
     /// A TCP socket.
     Tcp(TcpListener),
 }
 
 impl Listener {
-    /// Listen at an address of sockets.
+    /// Listen at a socket address.
     ///
     /// # Errors
-    /// The address is remote without `allow_remote`; it is in use; the system refuses it.
+    /// The address is remote without `allow_remote`, it is in use, or the operating system refuses it.
     pub fn bind(address: &Address, allow_remote: bool) -> Result<Listener, ListenError> {
         let system = |source| match io::Error::kind(&source) {
             io::ErrorKind::AddrInUse => ListenError::InUse { address: address.to_string() },
@@ -147,7 +147,7 @@ impl Listener {
         }
     }
 
-    /// Take a connection, if one waits.
+    /// Accept a waiting connection, if there is one.
     pub(crate) fn accept(&self) -> io::Result<Stream> {
         let stream = match self {
             Listener::Unix(listener, _) => Stream::Unix(listener.accept()?.0),
@@ -161,7 +161,7 @@ impl Listener {
         Ok(stream)
     }
 
-    /// Its address, as clients write it.
+    /// The address in the form that clients write.
     pub fn address(&self) -> String {
         match self {
             Listener::Unix(_, path) => Address::Unix(path.clone()).to_string(),
@@ -184,13 +184,13 @@ impl AsFd for Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         if let Listener::Unix(_, path) = self {
-            // An error leaves a socket without a server, which the next one replaces.
+            // If this fails, the next server removes the socket file.
             let _ = std::fs::remove_file(path);
         }
     }
 }
 
-/// Remove a socket that a server has left behind.
+/// Remove the socket file of a server that has ended.
 pub(crate) fn make_way(path: &Path) -> Result<(), ListenError> {
     let Ok(there) = std::fs::symlink_metadata(path) else { return Ok(()) };
     if !there.file_type().is_socket() {

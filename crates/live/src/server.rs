@@ -1,7 +1,7 @@
-//! One thread that owns a drive and its sockets.
+//! The server: one thread that owns a drive and its sockets.
 //!
-//! The loop lets the drive do what is due, answers what has ended, takes what clients have sent, and sleeps until the next
-//! deadline of the drive or the next byte of a client. It is the only place that reads the clock.
+//! The loop fires the drive's due timers, answers requests that have ended, reads from clients, and sleeps until the
+//! next deadline of the drive or the next data of a client. It is the only place that reads the clock.
 
 use crate::clock::Clock;
 use crate::engine::{Ended, Engine, IntervenedError};
@@ -16,42 +16,42 @@ use std::time::{Duration, Instant};
 use tailcut_core::intervention::Intervention;
 use tailcut_units::SimTime;
 
-/// The most connections at once. Further clients wait until one leaves.
+/// The most connections at one time. Further clients wait until a connection is closed.
 const MOST_CONNECTIONS: usize = 256;
 /// Bytes read from a connection at once.
 const READ: usize = 256 << 10;
-/// The longest sleep, so that a request to stop is seen.
+/// The longest sleep, after which a request to stop is noticed.
 const DOZE: Duration = Duration::from_millis(50);
-/// Within this time of a deadline the thread does not sleep, if it may spin.
+/// The thread does not sleep within this time before a deadline, if it may spin.
 const SPIN: Duration = Duration::from_micros(60);
-/// Numbers of requests of a port begin here, above those of all connections.
+/// Requests of the port are numbered from here on, above all connection numbers.
 const OF_PORT: u64 = 1 << 63;
-/// A client that has not chosen an export in this time gives its place to another one, if there is no other place.
+/// If all connections are in use, a client that has not chosen an export within this time is disconnected.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How long a server that stops waits for requests under way.
+/// How long a server that stops waits for outstanding requests.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How a server runs.
+/// The options of a server.
 #[derive(Clone, Debug)]
 pub struct ServeOptions {
-    /// What is served.
+    /// The export.
     pub export: Export,
     /// Speed of the model's time relative to the clock.
     pub speed: f64,
-    /// Keep a core busy just before a deadline, for completions that are less late.
+    /// Spin before a deadline, which makes completions less late.
     pub spin: bool,
 }
 
-/// What a server did.
+/// Statistics of a server.
 #[derive(Clone, Debug, Default)]
 pub struct Served {
-    /// Connections that were taken.
+    /// Accepted connections.
     pub connections: u64,
-    /// Connections that were closed because the client broke the protocol, with the last reason.
+    /// Connections that were closed because the client violated the protocol.
     pub broken: u64,
-    /// The last reason.
+    /// The reason of the last one.
     pub last_broken: Option<String>,
-    /// Requests answered, failed ones included.
+    /// Answered requests, failed ones included.
     pub requests: u64,
     /// Requests that failed.
     pub failed: u64,
@@ -60,20 +60,20 @@ pub struct Served {
 struct Connection {
     stream: Stream,
     session: Session,
-    /// Unique among all connections, so that an answer never goes to a later client in the same place.
+    /// Unique among all connections, so that an answer never goes to a later client in the same slot.
     number: u64,
-    /// When it was taken.
+    /// When it was accepted.
     since: Instant,
-    /// No more bytes will come.
+    /// The client has closed its side.
     closed: bool,
 }
 
-/// What has something to read.
+/// The sources that have data to read.
 #[derive(Default)]
 struct Ready {
     listeners: bool,
     inbox: bool,
-    /// Places of connections.
+    /// Slots of connections.
     places: Vec<usize>,
 }
 
@@ -87,14 +87,14 @@ pub struct Server {
     served: Served,
     lateness: Lateness,
     scratch: Vec<u8>,
-    /// Front ends of this process, and what is called when their requests end, by number.
+    /// Front ends of this process, and the callbacks of their requests by number.
     inbox: Option<Inbox>,
     asked: HashMap<u64, Done>,
     next_asked: u64,
 }
 
 impl Server {
-    /// A server of a drive at its present time.
+    /// Create a server for a drive at its present time.
     pub fn new(engine: Engine, listeners: Vec<Listener>, options: ServeOptions) -> Server {
         let clock = Clock::starting(engine.drive().now(), options.speed);
         Server {
@@ -112,7 +112,7 @@ impl Server {
         }
     }
 
-    /// A port for another front end of this process. There is one.
+    /// Create a port for a front end of this process. There can be one.
     ///
     /// # Errors
     /// The system has no sockets left.
@@ -122,12 +122,12 @@ impl Server {
         Ok(port)
     }
 
-    /// What was served so far.
+    /// Statistics so far.
     pub fn served(&self) -> &Served {
         &self.served
     }
 
-    /// How late completions were.
+    /// The lateness of completions.
     pub fn lateness(&self) -> &Lateness {
         &self.lateness
     }
@@ -137,15 +137,15 @@ impl Server {
         &self.engine
     }
 
-    /// The same, after the server has stopped.
+    /// The engine, mutable, after the server has stopped.
     pub fn engine_mut(&mut self) -> &mut Engine {
         &mut self.engine
     }
 
-    /// Let something be done to the drive now. Returns its time.
+    /// Apply an intervention to the drive now. Returns its time.
     ///
     /// # Errors
-    /// The drive does not take it, or the store cannot be written.
+    /// The drive refuses it, or the store cannot be written.
     pub fn intervene(&mut self, what: &Intervention) -> Result<SimTime, IntervenedError> {
         self.engine.intervene(self.clock.now(), what)
     }
@@ -155,34 +155,36 @@ impl Server {
         self.clock.speed()
     }
 
-    /// Let the model's time pass at another speed from now on. Returns the time of the model.
+    /// Change the speed of the model's time. Returns the time of the model.
     pub fn change_speed(&mut self, speed: f64) -> SimTime {
         self.clock.change_speed(speed);
         self.note(&format!("speed {speed}"))
     }
 
-    /// Measure lateness from now on, with a note in the log. Returns the time, which is after that of all requests so far.
+    /// Restart the measurement of lateness, with an entry in the log. Returns its time, which is after that of all
+    /// requests so far.
     pub fn measure(&mut self, text: &str) -> SimTime {
         self.lateness = Lateness::default();
         self.note(text)
     }
 
-    /// Let the log have a note that is not about the drive. Returns its time, which is after that of all requests so far.
+    /// Log an event that does not change the drive. Returns its time, which is after that of all requests so far.
     fn note(&mut self, text: &str) -> SimTime {
         self.engine.note_now(self.clock.now(), text)
     }
 
-    /// How long it has served, in seconds of the clock.
+    /// Time since the server was started, in seconds of the wall clock.
     pub fn seconds(&self) -> f64 {
         self.clock.seconds()
     }
 
-    /// Serve until `stop` says so; `each` is called after every wake-up.
+    /// Serve until `stop` returns true. `each` is called after every wake-up.
     ///
     /// # Errors
-    /// The operating system refuses to wait for the sockets, or the store of the drive cannot be written.
+    /// The operating system cannot wait for the sockets, or the store of the drive cannot be written.
     pub fn run(&mut self, stop: &dyn Fn() -> bool, each: &mut dyn FnMut(&mut Server)) -> io::Result<()> {
-        // Without it a sleep of some microseconds takes 50 longer. An error costs lateness, which is measured.
+        // With the default timer slack a sleep of some microseconds takes 50 us longer. A failure only increases the
+        // lateness.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
         while !stop() {
             self.step()?;
@@ -196,7 +198,7 @@ impl Server {
         Ok(())
     }
 
-    /// Do what is due, then sleep until something is.
+    /// Handle due events, then sleep until the next one.
     fn step(&mut self) -> io::Result<()> {
         self.work()?;
         let ready = self.wait()?;
@@ -212,9 +214,9 @@ impl Server {
         Ok(())
     }
 
-    /// Let the drive do what is due by now, and answer what has ended.
+    /// Fire the drive's timers that are due, and answer requests that have ended.
     fn work(&mut self) -> io::Result<()> {
-        // The first answer leaves at once, so that its client wakes while the others are made.
+        // The first answer is sent at once, so that its client wakes up while the others are prepared.
         let mut first = true;
         loop {
             let now = self.clock.now();
@@ -239,7 +241,7 @@ impl Server {
         Ok(())
     }
 
-    /// Give a client its answer. Returns the place of its connection, if it has one.
+    /// Send the answer of a request to its client. Returns the slot of the connection, if it has one.
     fn answer(&mut self, ended: Ended) -> Option<usize> {
         let Ended { client, request, data, error, .. } = ended;
         self.served.requests += 1;
@@ -261,11 +263,11 @@ impl Server {
         Some(place)
     }
 
-    /// Sleep until a client has sent something, can take something, or the drive has something due. Returns what has
-    /// something to read.
+    /// Sleep until a client has sent data or can receive data, or the drive has an event due. Returns the sources
+    /// that have data to read.
     fn wait(&mut self) -> io::Result<Ready> {
         let mut places = Vec::with_capacity(self.connections.len());
-        // Where no further client has room, the thread does not wake for one.
+        // Without room for another client the thread does not wake up for one.
         let has_room = self.has_room_for_client();
         let listeners = if has_room { &self.listeners[..] } else { &[] };
         let mut fds: Vec<PollFd> = listeners.iter().map(|l| PollFd::new(l, PollFlags::IN)).collect();
@@ -305,7 +307,8 @@ impl Server {
         })
     }
 
-    /// Whether a further client has a place. Of clients that have not chosen an export in time, the place is taken back.
+    /// Whether another client can connect. If all slots are in use, clients that have not chosen an export in time
+    /// are disconnected.
     fn has_room_for_client(&mut self) -> bool {
         let is_full = |c: &[Option<Connection>]| c.iter().flatten().count() >= MOST_CONNECTIONS;
         if !is_full(&self.connections) {
@@ -330,7 +333,7 @@ impl Server {
         }
     }
 
-    /// Take what the other front ends of this process ask.
+    /// Take the requests of the other front ends of this process.
     fn take_asked(&mut self) {
         let Some(inbox) = &self.inbox else { return };
         let open = inbox.calm();
@@ -342,12 +345,12 @@ impl Server {
             self.next_asked += 1;
         }
         if !open {
-            // The front end is gone: a socket that is closed would wake the thread for ever.
+            // The front end has ended. Its closed socket would wake up the thread again and again.
             self.inbox = None;
         }
     }
 
-    /// Take what a client has sent, and give its requests to the drive.
+    /// Read from a client, and submit its requests to the drive.
     fn read(&mut self, place: usize) {
         let Some(c) = self.connections[place].as_mut().filter(|c| c.session.wants_bytes()) else { return };
         match (&c.stream).read(&mut self.scratch) {
@@ -359,7 +362,7 @@ impl Server {
         self.take(place);
     }
 
-    /// Give the drive the requests that a session holds.
+    /// Submit the requests of a session to the drive.
     fn take(&mut self, place: usize) {
         let Some(c) = self.connections[place].as_mut() else { return };
         loop {
@@ -380,7 +383,7 @@ impl Server {
         }
     }
 
-    /// Send what a client can take, and forget a client that has left.
+    /// Send pending bytes to a client, and drop a client that has disconnected.
     fn write(&mut self, place: usize) {
         let Some(c) = self.connections[place].as_mut() else { return };
         let held_back = !c.session.wants_bytes();
@@ -391,7 +394,7 @@ impl Server {
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) if e.kind() == ErrorKind::WouldBlock => break,
                 Err(_) => {
-                    // The client cannot be answered any more.
+                    // The client cannot be answered.
                     self.connections[place] = None;
                     return;
                 }
@@ -404,7 +407,7 @@ impl Server {
         if done && (c.closed || c.session.has_ended()) {
             self.connections[place] = None;
         } else if held_back {
-            // Requests that had no room may have it now.
+            // Requests that waited for room may fit now.
             self.take(place);
         }
     }

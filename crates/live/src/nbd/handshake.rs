@@ -1,41 +1,41 @@
-//! The handshake: fixed newstyle, with options.
+//! The handshake of NBD: fixed newstyle, with options.
 
 use super::session::{Export, ProtocolError, be16, be32, be64};
 use super::wire::{self, NAME_MAX, OPTION_HEAD, handshake, info, option, option_reply};
 
-/// The only context of metadata: which ranges are allocated.
+/// The only metadata context. It tells which ranges are allocated.
 const CONTEXT: &str = "base:allocation";
-/// Its number in replies.
+/// The number of the context in replies.
 pub(super) const CONTEXT_ID: u32 = 1;
-/// The longest data of an option, in bytes. Every option that is served is shorter.
+/// The longest data of an option, in bytes. All supported options are shorter.
 const OPTION_MAX: u32 = 16 << 10;
 /// The most options of a client.
 const MOST_OPTIONS: u32 = 256;
 
 /// The state of a handshake.
 pub(super) struct Handshake {
-    /// The client's flags have come.
+    /// The client's flags, if they have arrived.
     flags: Option<u32>,
     options: u32,
-    /// Structured replies are agreed.
+    /// Structured replies are negotiated.
     pub structured: bool,
-    /// The context of allocation is agreed.
+    /// The context `base:allocation` is negotiated.
     pub block_status: bool,
 }
 
-/// What an option leads to.
+/// The result of an option.
 #[derive(Default)]
 pub(super) struct Step {
-    /// Bytes used of the input.
+    /// Bytes of the input that were consumed.
     pub used: usize,
-    /// Transmission begins.
+    /// The transmission phase begins.
     pub transmits: bool,
     /// The session ends.
     pub aborts: bool,
 }
 
 impl Handshake {
-    /// Greet a client.
+    /// Send the greeting.
     pub fn greet(out: &mut Vec<u8>) -> Handshake {
         out.extend_from_slice(&wire::GREETING.to_be_bytes());
         out.extend_from_slice(&wire::OPTION.to_be_bytes());
@@ -43,10 +43,10 @@ impl Handshake {
         Handshake { flags: None, options: 0, structured: false, block_status: false }
     }
 
-    /// Take the client's flags or its next option, if it has come whole.
+    /// Handle the client's flags or its next option, if it has arrived completely.
     ///
     /// # Errors
-    /// The client has broken the protocol.
+    /// The client has violated the protocol.
     pub fn next(
         &mut self,
         input: &[u8],
@@ -151,12 +151,12 @@ impl Handshake {
     }
 }
 
-/// Whether an export is served under a name: its own, or the empty one for the default.
+/// Whether an export name is valid: the name of the export, or the empty name for the default.
 fn is_known(name: &str, export: &Export) -> bool {
     name.is_empty() || name == export.name
 }
 
-/// The name and the kinds of information that `INFO` or `GO` asks for; `None` if the data are malformed.
+/// The name and the kinds of information in `INFO` or `GO`; `None` if the data are malformed.
 fn asked(data: &[u8]) -> Option<(&str, Vec<u16>)> {
     let (name, rest) = name(data)?;
     let count = usize::from(be16(rest.first_chunk::<2>()?, 0));
@@ -164,7 +164,7 @@ fn asked(data: &[u8]) -> Option<(&str, Vec<u16>)> {
     (kinds.len() == 2 * count).then(|| (name, kinds.chunks_exact(2).map(|k| be16(k, 0)).collect()))
 }
 
-/// The name and the queries of an option for contexts; `None` if the data are malformed.
+/// The name and the queries in an option about metadata contexts; `None` if the data are malformed.
 fn queries(data: &[u8]) -> Option<(&str, Vec<&str>)> {
     let (export, rest) = name(data)?;
     let count = be32(rest.first_chunk::<4>()?, 0);
@@ -178,7 +178,7 @@ fn queries(data: &[u8]) -> Option<(&str, Vec<&str>)> {
     rest.is_empty().then_some((export, found))
 }
 
-/// A length, then as many bytes of text; returns the text and the bytes after it.
+/// A length and that many bytes of text. Returns the text and the bytes after it.
 fn name(data: &[u8]) -> Option<(&str, &[u8])> {
     let length = be32(data.first_chunk::<4>()?, 0);
     if length > NAME_MAX {

@@ -1,7 +1,7 @@
-//! The NBD protocol, without sockets: bytes in, requests out, replies in, bytes out.
+//! The NBD protocol without sockets: it turns bytes into requests, and replies into bytes.
 //!
-//! A [`Session`] is one connection. It trusts nothing that the client sends: every field is checked, and nothing is
-//! allocated by a client's number beyond a bound. A client that breaks the protocol ends its own session only.
+//! A [`Session`] is one connection. It does not trust the client: every field is checked, and a number from the
+//! client never allocates more than a fixed bound. A client that violates the protocol only ends its own session.
 
 mod handshake;
 mod session;

@@ -1,18 +1,18 @@
-//! One connection: its state, its buffers, and the phase of transmission.
+//! One connection of NBD: its state, its buffers, and the transmission phase.
 
 use super::handshake::Handshake;
 use super::wire::{self, Errno, PAYLOAD_MAX, REQUEST_HEAD, chunk, command, export};
 
-/// What is served.
+/// The export of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
-    /// The name of the export. Clients may also ask for the empty name.
+    /// The name. Clients may also use the empty name.
     pub name: String,
-    /// A text for people.
+    /// A description for people.
     pub description: String,
     /// Its size in bytes.
     pub bytes: u64,
-    /// The smallest block that need not be read before it is written, in bytes.
+    /// The smallest block that is written without reading first, in bytes.
     pub preferred: u32,
     /// The longest request, in bytes; at most [`PAYLOAD_MAX`].
     pub longest: u32,
@@ -32,22 +32,22 @@ impl Export {
     }
 }
 
-/// A command of the client.
+/// A request of the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The client's number of the request, which the reply repeats.
+    /// The client's number of the request. The reply repeats it.
     pub cookie: u64,
-    /// What is asked.
+    /// The operation.
     pub kind: RequestKind,
     /// First byte; 0 for a flush.
     pub offset: u64,
     /// Length in bytes; 0 for a flush.
     pub length: u32,
-    /// The data are to be durable when the request ends.
+    /// The data must be durable when the request ends.
     pub fua: bool,
 }
 
-/// What a client asks. Requests are checked: they lie within the export, and their length is not 0.
+/// The operation of a request. Requests are checked: they are inside the export, and their length is not 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RequestKind {
     /// Read.
@@ -56,9 +56,9 @@ pub enum RequestKind {
     Write(Vec<u8>),
     /// Declare a range unused.
     Trim,
-    /// Make a range zero; with `allocate` it must take space on flash.
+    /// Zero a range. With `allocate` it must take space on flash.
     WriteZeroes {
-        /// The zeros are to be written.
+        /// Zeros must be written.
         allocate: bool,
     },
     /// Make all completed writes durable.
@@ -68,33 +68,33 @@ pub enum RequestKind {
 /// Why a session ends early.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProtocolError {
-    /// A word that must be there is not.
+    /// A magic number is wrong.
     #[error("{what} is {found:#x} and not {wanted:#x}")]
     Magic {
-        /// The word.
+        /// Which magic number.
         what: &'static str,
         /// What the client sent.
         found: u64,
-        /// What the protocol has.
+        /// The value in the protocol.
         wanted: u64,
     },
-    /// Flags that the protocol does not know.
+    /// Unknown flags.
     #[error("unknown flags {0:#x} of the client")]
     Flags(u32),
     /// The client does not know the fixed newstyle handshake.
     #[error("the client does not negotiate options in the fixed newstyle way")]
     OldStyle,
-    /// A number beyond its bound.
+    /// A length is above its limit.
     #[error("{what} of {found} bytes; at most {most} are allowed")]
     TooLong {
         /// What is too long.
         what: &'static str,
         /// Its length.
         found: u64,
-        /// The bound.
+        /// The limit.
         most: u64,
     },
-    /// An export that does not exist, where the protocol has no way to say so.
+    /// The export does not exist, and the option has no reply for this error.
     #[error("there is no export `{0}`")]
     UnknownExport(String),
     /// Too many options.
@@ -112,26 +112,26 @@ enum Phase {
 pub struct Session {
     export: Export,
     phase: Phase,
-    /// Bytes from the client that are not used yet, from `used` on.
+    /// Bytes from the client. Those from `used` on are not processed yet.
     input: Vec<u8>,
     used: usize,
-    /// Bytes for the client that are not sent yet, from `sent` on.
+    /// Bytes for the client. Those from `sent` on are not sent yet.
     output: Vec<u8>,
     sent: usize,
     structured: bool,
     block_status: bool,
-    /// Requests that are not answered yet, and the bytes of their data.
+    /// Outstanding requests, and the bytes of their data.
     open: u32,
     open_bytes: u64,
 }
 
 impl Session {
-    /// The most requests of a session at once.
+    /// The most outstanding requests of a session.
     const MOST_OPEN: u32 = 1024;
-    /// The most bytes of requests and unsent replies of a session at once. A request above it waits in the input.
+    /// The most bytes of outstanding requests and unsent replies of a session. Further requests wait in the input.
     const MOST_BYTES: u64 = 2 * PAYLOAD_MAX as u64;
 
-    /// A session with a client that has just connected.
+    /// Start a session with a new client.
     pub fn new(export: Export) -> Session {
         let mut output = Vec::new();
         let handshake = Handshake::greet(&mut output);
@@ -149,7 +149,7 @@ impl Session {
         }
     }
 
-    /// Bytes from the client.
+    /// Process bytes from the client.
     pub fn receive(&mut self, bytes: &[u8]) {
         if self.used > 0 && self.used == self.input.len() {
             self.input.clear();
@@ -161,20 +161,20 @@ impl Session {
         self.input.extend_from_slice(bytes);
     }
 
-    /// Whether more bytes are wanted: the session has room for them.
+    /// Whether the session has room for more bytes.
     pub fn wants_bytes(&self) -> bool {
         !self.has_ended()
             && self.input.len() - self.used < (PAYLOAD_MAX as usize) + REQUEST_HEAD
             && self.has_room(0)
     }
 
-    /// Whether a further request with `bytes` of data may be taken.
+    /// Whether another request with `bytes` of data may be taken.
     fn has_room(&self, bytes: u64) -> bool {
         let held = self.open_bytes + self.unsent().len() as u64;
         self.open < Session::MOST_OPEN && (held == 0 || held + bytes <= Session::MOST_BYTES)
     }
 
-    /// Whether the client has ended the session in order.
+    /// Whether the client has ended the session regularly.
     pub fn has_ended(&self) -> bool {
         matches!(self.phase, Phase::Ended)
     }
@@ -184,7 +184,7 @@ impl Session {
         matches!(self.phase, Phase::Handshake(_))
     }
 
-    /// Whether requests are under way.
+    /// Whether requests are outstanding.
     pub fn has_open_requests(&self) -> bool {
         self.open > 0
     }
@@ -194,14 +194,14 @@ impl Session {
         &self.output[self.sent..]
     }
 
-    /// `count` of the unsent bytes have been sent.
+    /// The first `count` unsent bytes were sent.
     pub fn sent(&mut self, count: usize) {
         self.sent += count;
         debug_assert!(self.sent <= self.output.len(), "more was sent than there was");
         if self.sent == self.output.len() {
             self.output.clear();
             self.sent = 0;
-            // A long reply leaves no memory behind.
+            // Release the memory of a long reply.
             if self.output.capacity() > 1 << 20 {
                 self.output = Vec::new();
             }
@@ -211,10 +211,10 @@ impl Session {
         }
     }
 
-    /// The next request, if the client has sent one whole. Options and wrong requests are answered here.
+    /// The next complete request. Options and invalid requests are answered here.
     ///
     /// # Errors
-    /// The client has broken the protocol. Its connection must be closed.
+    /// The client has violated the protocol. Its connection must be closed.
     pub fn next_request(&mut self) -> Result<Option<Request>, ProtocolError> {
         loop {
             match &mut self.phase {
@@ -256,7 +256,7 @@ impl Session {
             return Err(ProtocolError::TooLong { what: "a write", found, most });
         }
         let data = if matches!(kind, command::READ | command::WRITE) { u64::from(length) } else { 0 };
-        // A wrong request is answered at once and takes no room.
+        // An invalid request is answered at once and takes no room.
         let problem = self.problem(kind, flags, offset, length);
         if problem.is_none() && !self.has_room(data) {
             return Ok(Taken::Nothing);
@@ -288,7 +288,7 @@ impl Session {
             }
             command::FLUSH => RequestKind::Flush,
             _ => {
-                // All of the drive counts as allocated: what was never written reads as zeros all the same.
+                // All of the drive counts as allocated. Units that were never written read as zeros.
                 let mut extent = [0; 12];
                 extent[..4].copy_from_slice(&super::handshake::CONTEXT_ID.to_be_bytes());
                 extent[4..8].copy_from_slice(&length.to_be_bytes());
@@ -303,7 +303,7 @@ impl Session {
         Ok(Taken::Request(Request { cookie, kind, offset, length, fua }))
     }
 
-    /// What is wrong with a request, if anything is.
+    /// Why a request is invalid, if it is.
     fn problem(&self, kind: u16, flags: u16, offset: u64, length: u32) -> Option<Errno> {
         let allowed = match kind {
             command::READ => command::FLAG_DF | command::FLAG_FUA,
@@ -314,7 +314,7 @@ impl Session {
             command::DISCONNECT => return None,
             _ => return Some(Errno::Invalid),
         };
-        // A client may ask for an unfragmented read only where replies can be fragmented.
+        // Unfragmented reads only exist with structured replies.
         let allowed = if self.structured { allowed } else { allowed & !command::FLAG_DF };
         if flags & !allowed != 0 {
             return Some(Errno::Invalid);
@@ -350,10 +350,10 @@ impl Session {
         }
     }
 
-    /// Answer any other request that has succeeded.
+    /// Answer a successful request without data.
     pub fn answer(&mut self, request: &Request) {
         self.close(request);
-        // Where structured replies are agreed, only reads need them.
+        // With structured replies, only reads need structured replies.
         self.simple(request.cookie, 0);
     }
 

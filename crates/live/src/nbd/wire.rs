@@ -1,16 +1,16 @@
-//! The numbers of the NBD protocol (`doc/proto.md` of the NetworkBlockDevice project), all big-endian.
+//! The constants of the NBD protocol (`doc/proto.md` of the NetworkBlockDevice project). All integers are big-endian.
 
 /// The greeting of the server: `NBDMAGIC`.
 pub const GREETING: u64 = u64::from_be_bytes(*b"NBDMAGIC");
-/// The beginning of an option, and the second word of the greeting: `IHAVEOPT`.
+/// The magic number of an option, and the second word of the greeting: `IHAVEOPT`.
 pub const OPTION: u64 = u64::from_be_bytes(*b"IHAVEOPT");
-/// The beginning of a reply to an option.
+/// The magic number of a reply to an option.
 pub const OPTION_REPLY: u64 = 0x0003_e889_0455_65a9;
-/// The beginning of a request.
+/// The magic number of a request.
 pub const REQUEST: u32 = 0x2560_9513;
-/// The beginning of a simple reply.
+/// The magic number of a simple reply.
 pub const SIMPLE_REPLY: u32 = 0x6744_6698;
-/// The beginning of a chunk of a structured reply.
+/// The magic number of a chunk of a structured reply.
 pub const STRUCTURED_REPLY: u32 = 0x668e_33ef;
 
 /// Bytes of an option before its data.
@@ -18,7 +18,7 @@ pub const OPTION_HEAD: usize = 16;
 /// Bytes of a request before its payload.
 pub const REQUEST_HEAD: usize = 28;
 
-/// The longest payload of a request or a reply, in bytes; clients assume that servers take it.
+/// The longest payload of a request or a reply, in bytes. Clients assume that servers accept it.
 pub const PAYLOAD_MAX: u32 = 32 << 20;
 /// The longest name of an export, in bytes.
 pub const NAME_MAX: u32 = 4096;
