@@ -1,4 +1,4 @@
-//! The files of a store, as a flash.
+//! A store of the drive's data in files.
 
 use super::layout::{self, HEAD, Layout};
 use super::record::{RECORD, Record, State};
@@ -15,45 +15,45 @@ use tailcut_core::address::Ppa;
 use tailcut_core::ftl::map::Fill;
 use tailcut_core::medium::{Filled, Oob, Pages, Part, Size, Store, Unit};
 
-/// Units that a new store gathers before it writes them.
+/// Units that a new store collects before it writes them.
 const GATHERED: usize = 1 << 16;
 
-/// The store of a served drive: in memory, or in files.
+/// The data of a served drive: in memory, or in files.
 #[derive(Debug)]
 pub enum Kept {
-    /// In memory, for as long as the process lives.
+    /// In memory, until the process ends.
     Memory(Box<Pages>),
     /// In a folder.
     Files(Box<FileStore>),
 }
 
-/// See the module's documentation.
+/// A store of the drive's data in files. See the documentation of the parent module.
 #[derive(Debug)]
 pub struct FileStore {
     files: Files,
     size: Size,
     layout: Layout,
-    /// Erases of each extent.
+    /// Number of erases of each extent.
     epochs: Vec<u64>,
-    /// Units of the sequential fill, and where they are.
+    /// Number of units of the sequential fill, and their places.
     filled_units: u32,
     filled: Option<Filled>,
     /// The changes since the last commit.
     turn: Turn,
-    /// The number of the last turn.
+    /// The number of the last committed turn.
     number: u64,
     mode: Mode,
-    /// The checksums of the parts of memory, by their places, and their exclusive or.
+    /// The checksums of the parts of the controller's memory by place, and their exclusive or.
     sums: RefCell<HashMap<u64, u64>>,
     memory_sum: Cell<u64>,
-    /// Why the store cannot be used any more.
+    /// Why the store has failed, if it has.
     failed: RefCell<Option<String>>,
 }
 
-/// How a store treats changes.
+/// How changes are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// It is being made: changes are applied as they come.
+    /// The store is being created. Changes are written directly.
     New,
     /// Changes are committed in groups, called turns.
     Open,
@@ -90,17 +90,16 @@ impl Files {
 }
 
 impl FileStore {
-    /// Make the files of a new store in an empty folder.
+    /// Create the files of a new store in an empty folder.
     ///
     /// # Errors
-    /// A file exists, or cannot be made.
+    /// A file exists, or it cannot be created.
     pub fn create(folder: &Path) -> io::Result<FileStore> {
         let files = Files::open(folder, OpenOptions::new().read(true).write(true).create_new(true))?;
         Ok(FileStore::of(files, Mode::New))
     }
 
-    /// Open a store, with the last turn that was committed, and what was noted with it. If it is only read, its files
-    /// do not change.
+    /// Open a store at the last committed turn. Returns its note too. With `read_only` the files do not change.
     ///
     /// # Errors
     /// A file is missing or damaged.
@@ -161,7 +160,7 @@ impl FileStore {
     }
 
     fn set_size(&mut self, size: &Size) -> Option<()> {
-        // The sizes are limited so that every offset in a file can be computed.
+        // Every offset in a file can then be computed without overflow.
         let units = u64::from(size.extents) * u64::from(size.units_per_extent);
         let sane = units < u64::from(u32::MAX) && size.units_per_extent > 0 && size.unit_bytes <= 1 << 24;
         self.layout = Layout::new(size).filter(|_| sane)?;
@@ -176,10 +175,10 @@ impl FileStore {
         self.files.size.write_all_at(&bytes, 0)
     }
 
-    /// Commit what has changed, with a note. A new store is open afterwards.
+    /// Commit all changes with a note. A new store is open afterwards.
     ///
     /// # Errors
-    /// The files cannot be written, or an access before this one has failed. What was not committed is lost then.
+    /// The files cannot be written, or an earlier access has failed. Uncommitted changes are then lost.
     pub fn commit(&mut self, note: &Note) -> io::Result<()> {
         if let Some(failed) = self.failed.borrow().as_ref() {
             return Err(io::Error::other(failed.clone()));
@@ -193,30 +192,30 @@ impl FileStore {
         self.apply()
     }
 
-    /// Note the checksum of a part of memory.
+    /// Record the checksum of a part of memory.
     fn note_sum(&self, at: u64, sum: u64) {
         let before = self.sums.borrow_mut().insert(at, sum).unwrap_or(0);
         self.memory_sum.set(self.memory_sum.get() ^ before ^ sum);
     }
 
-    /// Check that all parts of memory were read that belong to the last turn, and record a failure if one is missing.
+    /// Check that all parts of memory of the last turn were read. If one is missing, the store fails.
     pub fn check_memory(&self, note: &Note) {
         if self.memory_sum.get() != note.memory_sum {
             self.fail("memory: a part is missing, or is that of an older turn".to_string());
         }
     }
 
-    /// Units and parts of memory that have changed since the last commit.
+    /// Number of units and parts of memory that have changed since the last commit.
     pub fn changes(&self) -> usize {
         self.turn.units.len() + self.turn.memory.len()
     }
 
-    /// The last turn.
+    /// The number of the last committed turn.
     pub fn turn(&self) -> u64 {
         self.number
     }
 
-    /// Why the store cannot be used any more, if it cannot.
+    /// Why the store has failed, if it has.
     pub fn failure(&self) -> Option<String> {
         self.failed.borrow().clone()
     }
@@ -226,7 +225,7 @@ impl FileStore {
         &self.size
     }
 
-    /// The bytes of files that hold data.
+    /// Bytes that the files with data take on the disk.
     pub fn bytes_used(&self) -> u64 {
         use std::os::unix::fs::MetadataExt;
         let Files { flash, oob, epochs, memory, .. } = &self.files;
@@ -265,7 +264,7 @@ impl FileStore {
         Ok(())
     }
 
-    /// Give the disk back what erased units took.
+    /// Release the disk space of erased units.
     fn free(&self, units: Range<Ppa>) {
         #[cfg(target_os = "linux")]
         if units.start < units.end {
@@ -273,19 +272,19 @@ impl FileStore {
             let at = |ppa: Ppa| u64::from(ppa.0) * u64::from(self.size.unit_bytes);
             let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
             let length = at(units.end) - at(units.start);
-            // A file system without holes keeps the space, which the next programs write again.
+            // A file system without holes keeps the space. Later programs reuse it.
             let _ = fallocate(&self.files.flash, flags, at(units.start), length);
         }
         #[cfg(not(target_os = "linux"))]
         let _ = units;
     }
 
-    /// Note why the store cannot be used any more; the next commit returns it.
+    /// Record why the store has failed. The next commit returns it.
     fn fail(&self, what: String) {
         self.failed.borrow_mut().get_or_insert(what);
     }
 
-    /// The record at an address; `None` if the unit is as the fill has left it, or erased.
+    /// The record at an address; `None` if the unit was erased, or was not written since the fill.
     fn record(&self, ppa: Ppa) -> Option<Record> {
         let mut bytes = [0; RECORD];
         let got = read_sparse(&self.files.oob, &mut bytes, u64::from(ppa.0) * RECORD as u64);
@@ -303,7 +302,7 @@ impl FileStore {
         record.filter(|r| r.epoch == self.epochs[(ppa.0 / self.size.units_per_extent) as usize])
     }
 
-    /// The unit at an address, without its bytes if `bytes` is false.
+    /// The unit at an address. Its data are only read if `bytes` is set.
     fn look(&self, ppa: Ppa, bytes: bool) -> Option<Unit> {
         if let Some(change) = self.turn.units.get(&ppa) {
             return change.clone();
@@ -327,7 +326,7 @@ impl FileStore {
         }
     }
 
-    /// The record of a part of memory, which begins at `at` of its file.
+    /// The record of a part of memory, which begins at offset `at` of the file.
     fn kept_in_file(&self, part: Part, index: u32, at: u64) -> io::Result<Option<Vec<u8>>> {
         let mut bytes = vec![0; HEAD];
         read_sparse(&self.files.memory, &mut bytes, at)?;
@@ -336,7 +335,7 @@ impl FileStore {
             return Ok(None);
         }
         let len = layout::record_bytes(head);
-        // The length is trusted only if the part can have it.
+        // A damaged length must not allocate memory without limit.
         self.layout.place(part, index, len).ok_or_else(|| damaged("its length"))?;
         bytes.resize(HEAD + len, 0);
         read_sparse(&self.files.memory, &mut bytes[HEAD..], at + HEAD as u64)?;
@@ -513,12 +512,12 @@ impl Store for Kept {
     }
 }
 
-/// Units at addresses that follow each other, written at once.
+/// Consecutive units that are written at once.
 #[derive(Default)]
 struct Run {
     first: u32,
     records: Vec<u8>,
-    /// Where the bytes begin, and the bytes of units that follow each other and have bytes.
+    /// The offset of the data, and the data of consecutive units.
     payload_at: u64,
     payload: Vec<u8>,
 }
@@ -552,7 +551,7 @@ impl Run {
         Ok(())
     }
 
-    /// Write the bytes, and then the records that make them valid.
+    /// Write the data, then the records that make them valid.
     fn write(&mut self, files: &Files) -> io::Result<()> {
         if !self.payload.is_empty() {
             files.flash.write_all_at(&self.payload, self.payload_at)?;
@@ -566,7 +565,7 @@ impl Run {
     }
 }
 
-/// Read bytes of a file; those beyond its end are zeros.
+/// Read bytes of a file. Bytes beyond its end are zeros.
 fn read_sparse(file: &File, out: &mut [u8], at: u64) -> io::Result<()> {
     let mut done = 0;
     while done < out.len() {

@@ -1,16 +1,17 @@
-//! A store in a folder, with the state of the controller.
+//! A store in a folder, including the state of the controller.
 //!
-//! Beside the files of [`FileStore`] there are:
-//! - `store.json`: the header, which says what drive it is, and `lock`, which one process holds;
+//! In addition to the files of [`FileStore`] there are:
+//! - `store.json`: the header, which describes the drive, and `lock`, which one process holds;
 //! - `controller.N`: a snapshot of the controller, without data; N is its generation;
-//! - `commands.N`: every command that the drive has got since, 32 bytes each, little-endian: u64 time of the submission and
-//!   u64 time at which the client wanted it, u64 offset, u32 bytes, u8 operation (0 read, 1 write, 2 trim, 3 flush), u8
-//!   forced unit access, u16 zero. Something else that was done to the drive has operation 254, and its bytes are the length
-//!   of a text, which follows, filled up with zeros to 32 bytes. It counts as one command.
+//! - `commands.N`: every command that the drive has received since the snapshot, 32 bytes each, little-endian: u64 time
+//!   of the submission, u64 time at which the client wanted it, u64 offset, u32 bytes, u8 operation (0 read, 1 write, 2
+//!   trim, 3 flush), u8 forced unit access, u16 zero. An intervention has operation 254. Its bytes are the length of a
+//!   text, which follows and is padded with zeros to a multiple of 32 bytes. It counts as one command.
 //!
-//! The note of each turn says how many of these commands the drive had got and how many of its timers had fired. The
-//! model is deterministic, so the snapshot and the commands give the state of the controller at that turn, in the same
-//! nanosecond. What was under way then goes on when the store is opened, before there are clients.
+//! The note of each turn has the number of commands that the drive had received, and the number of timers that had
+//! fired. The model is deterministic. The snapshot and the commands therefore give the state of the controller at
+//! that turn, to the nanosecond. When a store is opened, the outstanding commands are completed before clients can
+//! connect.
 
 use super::{FileStore, Kept, Note};
 use serde::{Deserialize, Serialize};
@@ -27,47 +28,47 @@ use tailcut_core::snapshot::SnapshotError;
 use tailcut_units::{Command, HostOp, SimTime};
 use xxhash_rust::xxh3::Xxh3;
 
-/// The format's version: a store of another version is refused.
+/// The version of the format. A store of another version is refused.
 const VERSION: u32 = 2;
 const HEADER: &str = "store.json";
 const LOCK: &str = "lock";
 const RECORD: usize = 32;
-/// The operation of an intervention, and the longest text of one.
+/// The operation code of an intervention, and the longest text of one.
 const INTERVENTION: u8 = 254;
 const TEXT_MAX: u32 = 1024;
 /// The longest header, bytes.
 const HEADER_MAX: u64 = 1 << 20;
-/// The controller is saved again after this number of commands, so that opening the store stays quick.
+/// The controller is saved again after this number of commands, so that opening the store stays fast.
 const COMMANDS_MAX: u64 = 4 << 20;
-/// A turn with this number of changes is committed even if no client waits for it.
+/// A turn is committed after this number of changes, even if no client waits for it.
 const CHANGES_MAX: usize = 4096;
 
 /// The drive of a store.
 pub type Stored = Drive<(), Bytes<Kept>>;
 
-/// What drive a store has.
+/// The header of a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoreHeader {
     /// Version of the store's format.
     pub version: u32,
-    /// Version of the program that made it.
+    /// Version of the program that created it.
     pub tailcut: String,
-    /// Version of the model: another one would bring the controller to another state.
+    /// Version of the model. Under another version the commands would give another state.
     pub model_version: u32,
-    /// The device, as it was given.
+    /// The device, as the user named it.
     pub device: String,
     /// The scheme.
     pub scheme: String,
     /// Seed of every random stream.
     pub seed: u64,
-    /// Bytes that were filled, and then overwritten until the drive was steady; 0 for a new drive.
+    /// Bytes that were filled and then overwritten to the steady state; 0 for a new drive.
     pub aged: u64,
     /// The resolved configuration, as TOML.
     pub config: String,
 }
 
 impl StoreHeader {
-    /// Compare with the header of a drive that is to be served.
+    /// Compare the header of the store with that of the drive to be served.
     ///
     /// # Errors
     /// The first difference.
@@ -96,7 +97,7 @@ impl StoreHeader {
         }
     }
 
-    /// The header of a drive, in this version of the format.
+    /// Create the header of a drive, in this version of the format.
     pub fn new(
         (tailcut, model_version): (&str, u32),
         (device, scheme, seed): (&str, &str, u64),
@@ -119,7 +120,7 @@ pub enum StoreError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// The folder is no store, is damaged, or is of another drive.
+    /// The folder is not a store, is damaged, or belongs to another drive.
     #[error("{path}: {what}")]
     Refused {
         /// The file or the folder.
@@ -146,7 +147,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the user has named something that is no store, or not that of this drive.
+    /// Whether the cause is the user's input.
     pub fn is_input(&self) -> bool {
         matches!(self, StoreError::Refused { .. })
     }
@@ -161,40 +162,40 @@ fn refused(path: &Path, what: impl Into<String>) -> StoreError {
     StoreError::Refused { path: path.display().to_string(), what: what.into() }
 }
 
-/// Keeps the store of a served drive: notes the commands, and commits turns.
+/// Keeps the store of a served drive: it records commands and commits turns.
 pub struct Keeper {
     folder: PathBuf,
-    /// Held for as long as the store is open.
+    /// Held while the store is open.
     lock: Arc<File>,
     config: DeviceConfig,
     seed: u64,
     generation: u64,
-    /// The commands of this generation, their number, and those that are not in the file yet.
+    /// The file of the commands of this generation, their number, and those that are not in the file yet.
     commands: File,
     count: u64,
     unwritten: Vec<u8>,
-    /// The checksum of all that is in the file.
+    /// The checksum of all commands in the file.
     sum: Xxh3,
     /// Timers that had fired when the generation began.
     events: u64,
 }
 
-/// A store that was opened.
+/// An opened store.
 pub struct Opened {
-    /// The drive. Nothing of its last process is under way.
+    /// The drive. Commands of the last process have been completed.
     pub drive: Stored,
     /// Its keeper.
     pub keeper: Keeper,
-    /// Commands that were simulated again.
+    /// Commands that were replayed.
     pub replayed: u64,
-    /// Whether the last process had stopped the drive.
+    /// Whether the last process had shut the drive down.
     pub stopped: bool,
 }
 
 /// Read the header of a store; `None` if the folder is missing or empty.
 ///
 /// # Errors
-/// The folder holds something else, or the header of another version.
+/// The folder holds something else, or a header of another version.
 pub fn header(folder: &Path) -> Result<Option<StoreHeader>, StoreError> {
     match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
         Ok(true) => return Ok(None),
@@ -228,10 +229,10 @@ pub fn header(folder: &Path) -> Result<Option<StoreHeader>, StoreError> {
     Ok(Some(header))
 }
 
-/// Make a store: `aged` brings the new drive to its first state.
+/// Create a store. `aged` ages the new drive.
 ///
 /// # Errors
-/// The folder is not empty, or cannot be written; or what `aged` returns.
+/// The folder is not empty, or cannot be written; or an error of `aged`.
 pub fn create<E: From<StoreError>>(
     folder: &Path,
     header: &StoreHeader,
@@ -244,31 +245,31 @@ pub fn create<E: From<StoreError>>(
     let mut drive = make(Bytes::over(Kept::Files(Box::new(store))))?;
     let mut keeper = Keeper::new(folder, lock, config, header.seed, 0)?;
     keeper.save(&mut drive, true)?;
-    // The header is last: without it the folder is no store.
+    // The header is written last. Without it the folder is not a store.
     let text = serde_json::to_string_pretty(header).map_err(io::Error::other).map_err(at(folder))?;
     let path = folder.join(HEADER);
     fs::write(&path, text).map_err(at(&path))?;
     Ok((drive, keeper))
 }
 
-/// Open a store and go on from its last turn.
+/// Open a store and continue from its last turn.
 ///
 /// # Errors
-/// A file is missing or damaged, or the store is of another drive.
+/// A file is missing or damaged, or the store belongs to another drive.
 pub fn open(folder: &Path, config: &DeviceConfig, seed: u64) -> Result<Opened, StoreError> {
     let lock = lock(folder)?;
     let (mut drive, note) = restored(folder, config, seed, false)?;
     let mut keeper = Keeper::new(folder, lock, config, seed, note.generation + 1)?;
     end_what_is_under_way(&mut drive);
     drive.medium_mut().forget_faults();
-    // What is counted from now on is counted for the new process.
+    // Counters count for the new process only.
     drive.reset_counters();
     keeper.save(&mut drive, true)?;
     keeper.forget_others()?;
     Ok(Opened { drive, keeper, replayed: note.commands, stopped: note.stopped })
 }
 
-/// The drive of a store as it was at the last turn, without changing a file. What it does is kept in memory.
+/// The drive of a store at the last turn. No file is changed; later changes stay in memory.
 ///
 /// # Errors
 /// As [`open`].
@@ -295,7 +296,7 @@ fn restored(
     let mut drive = saved.over(Silent);
     replay(&mut drive, &commands(folder, note.generation), &note)?;
     let drive = drive.over(Bytes::over(Kept::Files(Box::new(store))));
-    // A damaged part of the controller's memory would become wrong data: the drive does nothing with it.
+    // A damaged part of the controller's memory would become wrong data. The store is therefore refused.
     if let Kept::Files(files) = drive.medium().store() {
         files.check_memory(&note);
         if let Some(what) = files.failure() {
@@ -305,7 +306,7 @@ fn restored(
     Ok((drive, note))
 }
 
-/// Let a drive do again what it has done up to a turn.
+/// Replay the commands of a drive up to a turn.
 fn replay(drive: &mut Drive<(), Silent>, path: &Path, note: &Note) -> Result<(), StoreError> {
     if sum_of_commands(path, note.commands)? != note.commands_sum {
         let what = format!("the commands up to {} are not those of the last turn", note.commands);
@@ -349,7 +350,7 @@ fn replay(drive: &mut Drive<(), Silent>, path: &Path, note: &Note) -> Result<(),
     ))
 }
 
-/// XXH3-64 of the first commands of a file, with their texts.
+/// XXH3-64 of the first `count` commands of a file, with their texts.
 fn sum_of_commands(path: &Path, count: u64) -> Result<u64, StoreError> {
     let mut file = BufReader::new(File::open(path).map_err(at(path))?);
     let mut sum = Xxh3::new();
@@ -373,7 +374,8 @@ fn text_of(record: &[u8; RECORD], file: &mut impl Read) -> io::Result<Option<Str
     Ok(String::from_utf8(text).ok())
 }
 
-/// The text of an intervention as it is in the file, filled up to whole records, and its length; `None` if it is damaged.
+/// The text of an intervention as it is in the file, padded to whole records, and its length; `None` if it is
+/// damaged.
 fn padded_text(record: &[u8; RECORD], file: &mut impl Read) -> io::Result<Option<(Vec<u8>, usize)>> {
     let bytes = u32::from_le_bytes([record[24], record[25], record[26], record[27]]);
     if bytes > TEXT_MAX {
@@ -384,7 +386,7 @@ fn padded_text(record: &[u8; RECORD], file: &mut impl Read) -> io::Result<Option
     Ok(Some((text, bytes as usize)))
 }
 
-/// Do again what was done to a drive.
+/// Replay an intervention.
 fn intervene(
     drive: &mut Drive<(), Silent>,
     record: &[u8; RECORD],
@@ -396,13 +398,13 @@ fn intervene(
     drive.intervene(when, &what)
 }
 
-/// End the commands that the last process had under way. No client waits for them.
+/// Complete the commands that were outstanding in the last process. No client waits for them.
 fn end_what_is_under_way(drive: &mut Stored) {
     while drive.outstanding() > 0 && drive.advance_to_completion(SimTime::NEVER, u64::MAX, &mut |_| {}) > 0 {}
 }
 
 impl Keeper {
-    /// A keeper that begins a generation, which [`Keeper::save`] makes the current one.
+    /// Create the keeper of a new generation. [`Keeper::save`] makes the generation the current one.
     fn new(
         folder: &Path,
         lock: Arc<File>,
@@ -424,13 +426,13 @@ impl Keeper {
         })
     }
 
-    /// Note a command that the drive gets now.
+    /// Record a command that is submitted to the drive now.
     pub fn command(&mut self, submitted: SimTime, wanted: SimTime, command: &Command) {
         self.unwritten.extend(encode(submitted, wanted, command));
         self.count += 1;
     }
 
-    /// Note something else that is done to the drive now.
+    /// Record an intervention now.
     pub fn intervention(&mut self, at: SimTime, text: &str) {
         let command = Command { op: HostOp::Flush, offset: 0, bytes: text.len() as u32, fua: false };
         let mut record = encode(at, at, &command);
@@ -441,15 +443,15 @@ impl Keeper {
         self.count += 1;
     }
 
-    /// Whether there are enough changes for a commit even if no client waits for it.
+    /// Whether there are enough changes for a commit, even if no client waits for it.
     pub fn is_due(&self, drive: &Stored) -> bool {
         matches!(drive.medium().store(), Kept::Files(files) if files.changes() >= CHANGES_MAX)
     }
 
-    /// Commit what the drive has done. After this, clients may get their replies.
+    /// Commit the changes of the drive. Clients may then get their replies.
     ///
     /// # Errors
-    /// The files cannot be written. What was not committed is lost then.
+    /// The files cannot be written. Uncommitted changes are then lost.
     pub fn commit(&mut self, drive: &mut Stored) -> Result<(), StoreError> {
         if self.count >= COMMANDS_MAX {
             return self.save_next(drive, false);
@@ -457,7 +459,7 @@ impl Keeper {
         self.write_turn(drive, false)
     }
 
-    /// Commit, and save the controller, so that the store opens at once.
+    /// Commit and save the controller, so that no command is replayed when the store is opened.
     ///
     /// # Errors
     /// As [`Keeper::commit`].
@@ -519,7 +521,7 @@ impl Keeper {
     }
 }
 
-/// Take the store for this process. A process that ends, however it ends, gives it free.
+/// Lock the store for this process. The lock is released when the process ends, however it ends.
 fn lock(folder: &Path) -> Result<Arc<File>, StoreError> {
     let path = folder.join(LOCK);
     let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(at(&path))?;

@@ -1,20 +1,21 @@
-//! Where the parts of the controller's memory are in their file.
+//! The layout of the file with the controller's memory.
 //!
-//! Each part has a place of its own, of the size that it can have at most, so that nothing moves; the file is sparse. A
-//! part is XXH3-64 of what follows, seeded with its place (u64), its length (u32) and its record; twelve zeros are no part. The
-//! counter comes first, then the slots, the data of writes under way, and the accumulators.
+//! Each part has a fixed place of the largest size that it can have, and the file is sparse. A part consists of
+//! XXH3-64 of the following fields, seeded with its place (u64), its length (u32) and its record. Twelve zeros mean
+//! that the part does not exist. The counter is first, then the slots, the data of outstanding writes, and the
+//! accumulators.
 
 use tailcut_core::medium::{Part, Size};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Bytes of a part before its record.
 pub const HEAD: usize = 12;
-/// Places begin at multiples of this.
+/// The alignment of places.
 const PAGE: u64 = 4096;
 /// The most accumulators.
 const ACCUMULATORS: u64 = 1 << 24;
 
-/// Where each part is.
+/// The place of each part.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Layout {
     slots: Region,
@@ -38,10 +39,10 @@ impl Region {
 }
 
 impl Layout {
-    /// The layout for a drive of this size; `None` if a file would be too large.
+    /// The layout for a drive of this size; `None` if an offset would be too large.
     pub fn new(size: &Size) -> Option<Layout> {
         let unit = u64::from(size.unit_bytes);
-        // A slot has its unit, and at most one range of eight bytes for every two bytes.
+        // A slot has its unit, and at most one range of eight bytes for every two bytes of the unit.
         let (slots, end) = Region::after(PAGE, size.slots.into(), 24 + unit * 5)?;
         let (requests, end) = Region::after(end, size.requests.into(), size.transfer)?;
         let (accumulators, end) = Region::after(end, ACCUMULATORS, 4 + unit)?;
@@ -49,7 +50,7 @@ impl Layout {
         Some(Layout { slots, requests, accumulators })
     }
 
-    /// Where a part begins; `None` if there is no such part, or it cannot have that many bytes.
+    /// The offset of a part; `None` if the part does not exist, or cannot have that many bytes.
     pub fn place(&self, part: Part, index: u32, bytes: usize) -> Option<u64> {
         let region = match part {
             Part::Sequence => Region { start: 0, count: 1, pitch: PAGE },
@@ -62,7 +63,7 @@ impl Layout {
     }
 }
 
-/// A part as it is in the file at a place.
+/// Encode a part for its place.
 pub fn encode(at: u64, record: &[u8]) -> Vec<u8> {
     let mut out = vec![0; 8];
     out.extend((record.len() as u32).to_le_bytes());
@@ -72,12 +73,12 @@ pub fn encode(at: u64, record: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The length of a part's record, by its head.
+/// The length of a part's record, from its head.
 pub fn record_bytes(head: &[u8; HEAD]) -> usize {
     u32::from_le_bytes([head[8], head[9], head[10], head[11]]) as usize
 }
 
-/// The record of a part at a place, and its checksum; `None` if it is damaged.
+/// Decode a part at a place. Returns its checksum and record; `None` if it is damaged.
 pub fn decode(at: u64, part: &[u8]) -> Option<(u64, &[u8])> {
     let (sum, summed) = part.split_first_chunk::<8>()?;
     let sum = u64::from_le_bytes(*sum);

@@ -1,6 +1,6 @@
-//! The record of a unit in the file `oob`, 64 bytes: the out-of-band record (40), the epoch of its extent (u64), the first
-//! logical unit of the stripe of parity without bytes (u32), the state (u8), three zeros, XXH3-64 of all before (u64).
-//! A record that is all zero was never written.
+//! The record of a unit in the file `oob`, 64 bytes: the out-of-band record (40), the epoch of its extent (u64), the
+//! first logical unit of the stripe of a parity whose data are not stored (u32), the state (u8), three zeros, and
+//! XXH3-64 of all bytes before (u64). A record of zeros was never written.
 
 use tailcut_core::address::Lpn;
 use tailcut_core::medium::{OOB_BYTES, Oob, Unit, UnitKind};
@@ -10,12 +10,12 @@ use xxhash_rust::xxh3::xxh3_64;
 pub const RECORD: usize = 64;
 const SUMMED: usize = RECORD - 8;
 
-/// What a unit is.
+/// The state of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Programmed; its bytes are in the file `flash`.
+    /// Programmed. Its data are in the file `flash`.
     Bytes = 1,
-    /// Programmed; its bytes follow from the record.
+    /// Programmed. Its data follow from the record.
     Implied = 2,
     /// Erased.
     Erased = 3,
@@ -31,7 +31,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// The record of a unit; `None` is an erased one.
+    /// The record of a unit; `None` is an erased unit.
     pub fn of(unit: Option<&Unit>, epoch: u64) -> Record {
         let Some(unit) = unit else {
             let oob = Oob::data(UnitKind::Pad, Lpn::NONE, 0, 0);
@@ -53,7 +53,7 @@ impl Record {
         out
     }
 
-    /// `None`: the record is damaged.
+    /// Decode a record; `None` if it is damaged.
     pub fn decode(from: &[u8; RECORD]) -> Option<Record> {
         if xxh3_64(&from[..SUMMED]).to_le_bytes() != from[SUMMED..] {
             return None;

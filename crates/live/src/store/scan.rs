@@ -1,4 +1,4 @@
-//! A check of a whole store, without a server.
+//! Checks a whole store without a server.
 
 use super::folder::{StoreError, Stored, look};
 use super::{Kept, Note, StoreHeader};
@@ -8,29 +8,29 @@ use tailcut_core::config::DeviceConfig;
 use tailcut_core::medium::{Medium, Store, UnitKind};
 use tailcut_units::{Command, HostOp, SimTime, Status};
 
-/// Largest number of broken laws that are reported.
+/// The most violated invariants that are reported.
 const TOLD: usize = 16;
-/// Bytes of a read of the check.
+/// Bytes of each read of the check.
 const READ: u64 = 128 << 10;
 
-/// What a check has found.
+/// The results of a check.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// The turn that the store is at, with the note of the controller.
+    /// The number of the last committed turn.
     pub turn: u64,
-    /// How far the controller was.
+    /// The state of the controller at this turn.
     pub note: Note,
     /// Programmed units, by [`KINDS`].
     pub units: [u64; KINDS.len()],
-    /// Units with bytes of their own.
+    /// Units whose data are stored.
     pub with_bytes: u64,
-    /// Reads of the host's addresses that succeeded, and those that the drive has lost.
+    /// Successful reads of the host's address space.
     pub reads: u64,
-    /// Reads that the drive has answered with an error: data that its faults have lost.
+    /// Reads that the drive has answered with an error, because faults have lost the data.
     pub lost: u64,
     /// Bytes of the files.
     pub bytes_used: u64,
-    /// What is broken, the first few.
+    /// The first violated invariants.
     pub broken: Vec<String>,
 }
 
@@ -51,12 +51,12 @@ impl Findings {
     }
 }
 
-/// Check a store: that every record and its bytes are whole, that the controller can be brought to its last state, that
-/// its laws hold there, and that every logical unit is read with its own data. Nothing is changed. `progress` is called
-/// with the done share and stops the check by returning false.
+/// Check a store: every record and its data are intact, the controller can be restored to its last state, its
+/// invariants hold there, and every logical unit reads its own data. Nothing is changed. `progress` is called with
+/// the completed fraction, and returns false to stop the check.
 ///
 /// # Errors
-/// The store cannot be opened at all.
+/// The store cannot be opened.
 pub fn check(
     folder: &Path,
     header: &StoreHeader,
@@ -73,7 +73,7 @@ pub fn check(
     Ok(found)
 }
 
-/// Look at every unit.
+/// Check every unit.
 fn units(drive: &Stored, found: &mut Findings, progress: &mut dyn FnMut(f64) -> bool) {
     let Kept::Files(files) = drive.medium().store() else { return };
     let size = *files.size();
@@ -103,7 +103,7 @@ fn units_of(range: std::ops::Range<Ppa>) -> impl Iterator<Item = Ppa> {
     range.start.run(range.end - range.start)
 }
 
-/// Read all that the host can read.
+/// Read all of the host's address space.
 fn reads(drive: &mut Stored, found: &mut Findings, progress: &mut dyn FnMut(f64) -> bool) {
     let all = drive.host_bytes();
     let step = READ.min(drive.max_transfer());

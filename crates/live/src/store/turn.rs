@@ -1,8 +1,9 @@
 //! A turn: the changes between two commits.
 //!
-//! As written, little-endian: magic `TCUTTURN`, u64 number, the note (seven u64), u64 bytes of the body, the body, and u64
-//! XXH3-64 of all before. The body: u32 extents, each u32 and u64 epoch; u32 units, each u32 address, its record (64 bytes),
-//! and its bytes (u32 length first); u32 parts of memory, each u64 place and its bytes (u32 length first).
+//! Format, little-endian: magic `TCUTTURN`, u64 number, the note (seven u64), u64 length of the body, the body, and
+//! u64 XXH3-64 of all bytes before. Body: u32 number of extents, each u32 and u64 epoch; u32 number of units, each
+//! u32 address, its record (64 bytes), and its data (u32 length first); u32 number of parts of memory, each u64 place
+//! and its data (u32 length first).
 
 use super::record::{RECORD, Record, State};
 use std::collections::BTreeMap;
@@ -18,38 +19,38 @@ const MAGIC: &[u8; 8] = b"TCUTTURN";
 /// Bytes before the body.
 const HEAD: usize = 10 * 8;
 
-/// What is committed with a turn: how far the controller was.
+/// The state of the controller that is committed with a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Note {
-    /// The saved state of the controller from which this one follows.
+    /// The generation: which saved state of the controller the commands continue.
     pub generation: u64,
-    /// Commands since then.
+    /// Commands since the generation began.
     pub commands: u64,
-    /// Timers that have fired since then.
+    /// Timers that have fired since the generation began.
     pub events: u64,
     /// The time of the drive, ns.
     pub now: u64,
-    /// Whether the drive is at rest because the server was stopped.
+    /// Whether the server was stopped, so that the drive is idle.
     pub stopped: bool,
-    /// XXH3-64 of the commands as they are in their file.
+    /// XXH3-64 of the commands in their file.
     pub commands_sum: u64,
     /// The exclusive or of the checksums of all parts of memory.
     pub memory_sum: u64,
 }
 
-/// The changes.
+/// The changes of a turn.
 #[derive(Clone, Debug, Default)]
 pub struct Turn {
-    /// The units that are programmed, or erased one by one.
+    /// Units that were programmed, or erased one by one.
     pub units: BTreeMap<Ppa, Option<Unit>>,
-    /// The extents that are erased, with their new epochs. All that the turn programs there comes after.
+    /// Extents that were erased, with their new epochs. Units of these extents were programmed after the erase.
     pub extents: BTreeMap<u32, u64>,
-    /// The parts of memory that have changed, by their places.
+    /// Changed parts of memory, by place.
     pub memory: BTreeMap<u64, Vec<u8>>,
 }
 
 impl Turn {
-    /// Whether a drive of this size can have made the turn.
+    /// Whether the turn fits a drive of this size.
     pub fn fits(&self, size: &Size) -> bool {
         let units = u64::from(size.extents) * u64::from(size.units_per_extent);
         let has_bytes = |unit: &Option<Unit>| {
@@ -59,7 +60,7 @@ impl Turn {
         self.units.keys().all(|ppa| u64::from(ppa.0) < units) && self.units.values().all(has_bytes)
     }
 
-    /// The bytes of the turn.
+    /// Encode the turn.
     pub fn encode(&self, number: u64, note: &Note) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         let Note { generation, commands, events, now, stopped, commands_sum, memory_sum } = *note;
@@ -96,7 +97,7 @@ impl Turn {
     }
 }
 
-/// Read the turn of a file: its number, its note and its changes. `None` if it is not whole.
+/// Read the turn of a file: its number, note and changes. `None` if it is incomplete.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -108,7 +109,7 @@ pub fn read(file: &File) -> io::Result<Option<(u64, Note, Turn)>> {
     }
     file.read_exact_at(&mut head, 0)?;
     let word = |i: usize| u64::from_le_bytes(head[i * 8..].first_chunk().copied().unwrap_or_default());
-    // A turn that was longer may follow the end of this one.
+    // The file may be longer, if an earlier turn was longer.
     let whole = word(9).checked_add((HEAD + 8) as u64).filter(|&whole| whole <= len);
     let (Some(whole), true) = (whole, head.starts_with(MAGIC)) else { return Ok(None) };
     let mut bytes = vec![0; whole as usize];
@@ -116,7 +117,7 @@ pub fn read(file: &File) -> io::Result<Option<(u64, Note, Turn)>> {
     Ok(decode(&bytes))
 }
 
-/// The turn of its bytes; `None` if they are not those of a whole turn.
+/// Decode a turn; `None` if it is incomplete or damaged.
 pub fn decode(bytes: &[u8]) -> Option<(u64, Note, Turn)> {
     let (summed, sum) = bytes.split_last_chunk::<8>()?;
     if xxh3_64(summed) != u64::from_le_bytes(*sum) {
@@ -151,7 +152,7 @@ pub fn decode(bytes: &[u8]) -> Option<(u64, Note, Turn)> {
     from.0.is_empty().then_some((number, note, turn))
 }
 
-/// Takes numbers from bytes.
+/// Reads integers from bytes.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -221,7 +222,7 @@ mod tests {
     }
 
     proptest! {
-        /// A part of a turn, or a turn with another byte, is no turn; other bytes never panic.
+        /// A truncated or changed turn is refused, and arbitrary bytes never panic.
         #[test]
         fn only_a_whole_turn_is_read(cut in 0usize..400, flip in 1u8.., noise: Vec<u8>) {
             let (note, turn) = turn();
@@ -233,7 +234,7 @@ mod tests {
             prop_assert!(decode(&noise).is_none());
         }
 
-        /// Bytes with a right checksum and other contents never panic.
+        /// A body with a correct checksum and arbitrary contents never panics.
         #[test]
         fn a_body_of_noise_is_refused_or_read(noise in proptest::collection::vec(any::<u8>(), 0..300)) {
             let mut bytes = MAGIC.to_vec();
