@@ -1,5 +1,4 @@
-//! `tailcut bench`: measures the speed of the simulator, in figures that a reader can
-//! check.
+//! `tailcut bench`: measures the speed of the simulator.
 
 mod repeat;
 mod work;
@@ -11,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use tailcut_report::text::{Grid, grouped, rate};
 use work::{Form, Names, READS, Scale, Target};
 
-/// One result. A figure that a benchmark does not have is absent.
+/// One result. A figure that a benchmark does not measure is absent.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Line {
     name: String,
@@ -25,20 +24,19 @@ pub struct Line {
     ns_per_request: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ns_per_event: Option<f64>,
-    /// Mapping units programmed a second while ageing.
+    /// Mapping units programmed per second of ageing.
     #[serde(skip_serializing_if = "Option::is_none")]
     programs_per_cpu_second: Option<f64>,
     cpu_seconds: f64,
     wall_seconds: f64,
-    /// Resident memory of the drive and its measurement, divided by the drive's mapping
-    /// units.
+    /// Resident memory of the drive and its measurement, divided by the drive's mapping units.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes_per_mapping_unit: Option<f64>,
     /// Memory of the drive's pools and queues after the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pool_bytes: Option<u64>,
-    /// Page faults of making the drive, before ageing. A drive after the first in the process may get
-    /// memory that was used before.
+    /// Page faults while the drive is created, before ageing. A later drive in the process may reuse memory without
+    /// page faults.
     #[serde(skip_serializing_if = "Option::is_none")]
     page_faults: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,7 +103,7 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
     let scale = Scale { tiny: args.tiny };
     catch_interrupts();
     if args.repeat.is_some() || args.against.is_some() {
-        // The longest takes as much time as all others together.
+        // This benchmark takes as much time as all others together.
         let chosen = |name: &&str| wanted(name) && (!args.only.is_empty() || *name != LONGEST);
         let names: Vec<&str> = NAMES.into_iter().filter(chosen).collect();
         return repeat::repeat(args, &names, &terminal);
@@ -113,7 +111,7 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
     let mut lines: Vec<Line> = Vec::new();
     terminal.text(&header())?;
     let mut done = |line: Line| {
-        // It may have been stopped: its figures and its digest are not those of the whole.
+        // The benchmark may have been interrupted. Its figures and its digest are then incomplete.
         if interrupted() {
             return Ok(());
         }
@@ -177,7 +175,7 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
     if args.json { Report::print(&lines) } else { Ok(()) }
 }
 
-/// The benchmark that is repeated only if the user names it.
+/// The benchmark that is only repeated if the user names it.
 const LONGEST: &str = "growth/100M";
 
 /// The job of the mixed benchmarks.

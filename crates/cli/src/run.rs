@@ -1,4 +1,4 @@
-//! `tailcut run`: runs a workload with one or more schemes; writes tables and files.
+//! `tailcut run`: runs a workload under one or more schemes, and writes tables and files.
 
 mod describe;
 mod highest;
@@ -28,7 +28,7 @@ use tailcut_sim::{
 use tailcut_units::Span;
 use tailcut_workload::{TraceReplay, WorkloadSpec};
 
-/// Parse a workload; workload presets are found by name.
+/// Parse a workload. Workload presets are found by name.
 pub fn workload(texts: &[String], replay: &TraceReplay) -> Result<WorkloadSpec, CliError> {
     let preset = |name: &str| workload_preset(name).ok().map(|p| p.job);
     Ok(WorkloadSpec::parse_all(texts, preset, replay)?)
@@ -85,13 +85,12 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
         )));
     }
     catch_interrupts();
-    // The folder is checked before anything runs, and its files are complete only at the
-    // end of the run.
+    // The folder is checked before anything runs. Its files are complete only at the end of the run.
     let mut folder = match &args.output.out {
         Some(path) => Some(OutputFolder::prepare(path, args.output.force)?),
         None => None,
     };
-    // A reader that leaves, or a full disk behind standard output, costs no result that goes to a folder.
+    // A closed or full standard output must not lose the results in the folder.
     let mut told = terminal.text(&plan_text(args.device_name(), &experiment, &plan));
     if folder.is_none() {
         told = Ok(told?);
@@ -110,7 +109,7 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
         Some(Err(text)) => finished.warnings.push(text),
         None => {}
     }
-    // Files come before tables, and JSON comes whether or not the files could be written.
+    // Files are written before tables. JSON is written even if the files cannot be.
     let written = folder.map(|folder| write(folder, &resolved, &finished)).transpose();
     let page = args.output.report.as_deref().map(|path| page(path, &args.device, &finished)).transpose();
     told = told.and_then(|()| report(args, terminal, &experiment, &plan, &finished));
@@ -132,7 +131,7 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
     if finished.summary.partial {
         return Err(CliError::partial());
     }
-    // A reader that has left must not hide a target that is missed.
+    // Even if the reader of the output has closed it, a missed target must be reported.
     match targets::unmet(&finished.summary.schemes) {
         Some((text, missed)) if matches!(told, Ok(()) | Err(CliError::Closed)) => {
             Err(CliError::Target { text, missed })
@@ -148,7 +147,7 @@ fn write(
     finished: &Finished,
 ) -> Result<String, CliError> {
     let path = folder.path().display().to_string();
-    // The folder was fit when the run began: what is wrong now is not the input.
+    // The folder was valid when the run began, so that an error now is not the user's.
     files::write(folder, resolved, finished).map_err(|e| CliError::Failed(e.to_string()))?;
     Ok(path)
 }
@@ -210,7 +209,7 @@ fn report(
     Ok(())
 }
 
-/// The error of a plan, with the places of the values that are wrong if the user has set them.
+/// The error of a plan, with the places of the wrong values if the user has set them.
 fn placed(error: ExperimentError, resolved: &[(String, Resolved)]) -> CliError {
     settings::placed(&error, resolved).map_or_else(|| error.into(), CliError::Input)
 }

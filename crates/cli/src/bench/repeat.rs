@@ -1,8 +1,7 @@
-//! Repeats benchmarks, and compares two builds pair by pair.
+//! Repeats benchmarks, and compares two builds in pairs of runs.
 //!
-//! The speed of a machine can change by a factor of two within minutes. Only runs that directly
-//! follow each other are comparable. Each run is a process of its own. In every second round the
-//! other build goes first.
+//! The speed of a machine can change by a factor of two within minutes. Only runs that directly follow each other are
+//! comparable. Each run is a process of its own. The order of the builds changes from round to round.
 
 use super::{Line, Report};
 use crate::args::BenchArgs;
@@ -23,11 +22,10 @@ struct Repeated {
     name: String,
     /// Processor seconds of each run of this build.
     cpu_seconds: Vec<f64>,
-    /// The same of the other build.
+    /// Processor seconds of each run of the other build.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cpu_seconds_other: Vec<f64>,
-    /// This build's time divided by the other's: lower quartile, median and upper quartile of the
-    /// pairs.
+    /// This build's time divided by the other's: lower quartile, median and upper quartile of the pairs.
     #[serde(skip_serializing_if = "Option::is_none")]
     ratio: Option<[f64; 3]>,
     /// The digest of this build's first run, and the digests of other runs that differ from it.
@@ -36,13 +34,13 @@ struct Repeated {
     other_digests: Vec<String>,
 }
 
-/// The part of a build's output that is read.
+/// The output of a build that is parsed.
 #[derive(Deserialize)]
 struct Output {
     benchmarks: Vec<Line>,
 }
 
-/// Run each benchmark several times, all of them in turn, and print medians.
+/// Run all benchmarks in several rounds, and print medians.
 pub(super) fn repeat(args: &BenchArgs, names: &[&str], terminal: &Terminal) -> Result<(), CliError> {
     let rounds = args.repeat.unwrap_or(ROUNDS);
     let this = std::env::current_exe().map_err(|e| CliError::Failed(format!("this program: {e}")))?;
@@ -63,7 +61,7 @@ pub(super) fn repeat(args: &BenchArgs, names: &[&str], terminal: &Terminal) -> R
                 let Some(program) = program else { continue };
                 match run(program, &benchmark.name, args.tiny) {
                     Ok(line) => benchmark.add(line, other),
-                    // What is measured is shown.
+                    // The completed rounds are shown.
                     Err(e) if interrupted() => {
                         stopped = Some(e);
                         break 'rounds;
@@ -72,7 +70,7 @@ pub(super) fn repeat(args: &BenchArgs, names: &[&str], terminal: &Terminal) -> R
                 }
             }
         }
-        // As in `Terminal::text`: the results must be written even if standard error is closed.
+        // The results must be written even if standard error is closed.
         let _ = writeln!(std::io::stderr(), "round {} of {rounds} is done", round + 1);
     }
     all.retain(|benchmark| benchmark.is_measured(args.against.is_some()));
@@ -120,7 +118,7 @@ impl Repeated {
         }
     }
 
-    /// Whether there is a run of this build, and of the other if they are `compared`.
+    /// Whether there is a run of this build, and with `compared` of the other build too.
     fn is_measured(&self, compared: bool) -> bool {
         !self.cpu_seconds.is_empty() && (!compared || !self.cpu_seconds_other.is_empty())
     }
@@ -132,7 +130,7 @@ impl Repeated {
     }
 }
 
-/// The quartiles of a list that is not empty, interpolated linearly.
+/// The quartiles of a nonempty list, interpolated linearly.
 fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
     values.sort_by(f64::total_cmp);
     let last = values.len() - 1;
@@ -143,7 +141,7 @@ fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
     })
 }
 
-/// A table of the medians; with `compared` the other build's, and the ratios.
+/// A table of the medians; with `compared`, also the medians of the other build and the ratios.
 fn table(all: &[Repeated], compared: bool) -> String {
     let mut grid = Grid::default();
     let mut head = vec!["benchmark", "CPU s", "quartiles", "digest"];

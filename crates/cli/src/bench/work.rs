@@ -26,11 +26,11 @@ pub struct Scale {
     pub tiny: bool,
 }
 
-/// The job of the reads, and their number on an aged drive.
+/// The job of the read benchmarks, and its number of reads on an aged drive.
 pub const READS: &str = "randread,bs=4k,iodepth=32";
 const READ: u64 = 3_000_000;
 
-/// A drive of which a share of the host capacity is used.
+/// A drive, and the share of its host capacity that is used.
 #[derive(Clone, Copy)]
 pub struct Target {
     pub device: &'static str,
@@ -39,20 +39,21 @@ pub struct Target {
     pub form: Form,
 }
 
-/// What of a drive is compared.
+/// A variant of a drive.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// The drive of the preset.
     OfPreset,
-    /// Under `rif`, with data six hours old: nearly all pages are decoded after the first sense, as without errors.
+    /// Under `rif`, with data that are six hours old. Nearly all pages can be decoded after the first sense, as
+    /// without errors.
     HoursOld,
     /// The preset without errors: a codeword takes one iteration in the decoder.
     NoErrors,
     /// With a sixteenth of the lines of the device, under a controller that maps pages.
     Page,
-    /// The same under pblk.
+    /// As [`Form::Page`], but under pblk.
     Pblk,
-    /// The same under RAIL on pblk.
+    /// As [`Form::Page`], but under RAIL on pblk.
     Rail,
 }
 
@@ -78,10 +79,10 @@ impl Target {
 }
 
 impl Target {
-    /// A job on the share of the drive.
+    /// A job on the used share of the drive.
     fn workload(self, scale: Scale, job: &str, requests: u64) -> Result<WorkloadSpec, CliError> {
         let requests = if scale.tiny { requests / 1000 } else { requests };
-        // Offsets are drawn independently, as by the simulators compared with.
+        // Offsets are drawn independently, as in the simulators with which the speed is compared.
         let text = format!("{job},size={}%,norandommap,number_ios={requests}", self.share);
         Ok(WorkloadSpec::parse(&text, |_| None, &TraceReplay::default())?)
     }
@@ -160,7 +161,7 @@ impl Case {
     }
 }
 
-/// Run requests on a drive with the past that the job needs.
+/// Run requests on a drive that is aged as the job needs it.
 pub fn requests(
     name: &str,
     scale: Scale,
@@ -183,7 +184,7 @@ pub struct Names<'a> {
     pub read: Option<&'a str>,
 }
 
-/// Age a drive, restore its aged state, run requests on it and read it: benchmarks in one.
+/// Age a drive, restore its aged state, run requests on it and read it: several benchmarks.
 pub fn aged(
     scale: Scale,
     target: Target,
@@ -211,7 +212,7 @@ pub fn aged(
         device.save_aged(KEY, &report, &mut out).map_err(fail)?;
         out.flush().map_err(io)?;
         drop(out);
-        // With two such drives at the same time, the machine's memory would be measured.
+        // Two drives of this size at a time would make the machine's memory the bottleneck.
         drop(device);
         file.seek(SeekFrom::Start(0)).map_err(io)?;
         let clock = Stopwatch::new();
@@ -234,7 +235,7 @@ pub fn aged(
     lines.push(case.run(names.run, &mut device)?);
     if let Some(read) = names.read {
         let workload = target.workload(scale, READS, READ)?;
-        // A run begins at time zero. Only one such drive has its memory at a time.
+        // A run begins at time zero. Only one drive of this size is in memory at a time.
         drop(device);
         let (mut device, _) = case.aged()?;
         lines.push(Case { workload, ..case }.run(read, &mut device)?);

@@ -14,13 +14,13 @@ use tailcut_units::{SimTime, Span};
 use tailcut_workload::trace::{DeviceRule, Remap, TraceCounts, TraceInfo};
 use tailcut_workload::{TraceSpec, WorkloadSpec};
 
-/// The columns of the word that begins a line.
+/// The width of the label that begins a line.
 const LABEL: usize = 14;
 
-/// The drive and the workload, as known before anything runs.
+/// The drive and the workload, before anything runs.
 pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
     let mut out = String::new();
-    // Most schemes do not change the capacity; then one line describes it for all.
+    // Most schemes do not change the capacity. One line then describes it for all.
     let same = plan.capacities.iter().all(|c| c == &plan.capacities[0]);
     for (scheme, capacity) in experiment.schemes.iter().zip(&plan.capacities) {
         let name = if same { device.to_string() } else { format!("{device}, {}", scheme.name) };
@@ -95,7 +95,7 @@ pub fn plan_text(device: &str, experiment: &Experiment, plan: &Plan) -> String {
     wrapped(&out, LABEL)
 }
 
-/// How a filled drive is overwritten to reach its steady state, in words.
+/// Describe how a filled drive is overwritten to its steady state.
 fn overwritten(experiment: &Experiment, plan: &Plan) -> String {
     let info = experiment.workload.trace().and_then(|t| t.info.as_ref());
     let why = |config: &DeviceConfig| match info {
@@ -124,7 +124,7 @@ fn overwritten(experiment: &Experiment, plan: &Plan) -> String {
     })
 }
 
-/// A property of the schemes: once if all schemes share it, else by scheme.
+/// A property of the schemes: once if all schemes share it, else for each scheme.
 fn alike_or_each(experiment: &Experiment, of: impl Fn(&SchemeSpec) -> String) -> String {
     let all: Vec<String> = experiment.schemes.iter().map(&of).collect();
     if all.iter().all(|one| *one == all[0]) {
@@ -226,8 +226,7 @@ fn info_text(info: &TraceInfo) -> String {
     )
 }
 
-/// How the drives were brought to their state and how the requests were handled, as known
-/// at the end.
+/// How the drives were aged and how the requests were handled, after the run.
 pub fn past_text(experiment: &Experiment, plan: &Plan, finished: &Finished) -> String {
     let mut out = String::new();
     if plan.past == PastKind::Steady {
@@ -260,7 +259,7 @@ pub fn past_text(experiment: &Experiment, plan: &Plan, finished: &Finished) -> S
         }
     }
     for (scheme, spec) in finished.summary.schemes.iter().zip(&experiment.schemes) {
-        // Under pblk the host flushes, and pads what it has not programmed yet.
+        // Under pblk the host handles the FLUSH, and pads the last write unit.
         if scheme.flushes > 0 && spec.config.ftl.kind == FtlKind::Page {
             let cost = flush_text(&spec.config.policy.buffer);
             let _ = writeln!(out, "flushes       {}: {}: {cost}", scheme.name, grouped(scheme.flushes));
@@ -278,7 +277,7 @@ pub fn past_text(experiment: &Experiment, plan: &Plan, finished: &Finished) -> S
     wrapped(&out, LABEL)
 }
 
-/// What a FLUSH does on a drive with this write buffer.
+/// The effect of a FLUSH on a drive with this write buffer.
 fn flush_text(buffer: &BufferConfig) -> &'static str {
     match buffer {
         BufferConfig::Lru(lru) if lru.power_loss == PowerLoss::Volatile => {
@@ -293,7 +292,7 @@ fn flush_text(buffer: &BufferConfig) -> &'static str {
     }
 }
 
-/// How the requests of a trace were handled; counts of 0 are left out.
+/// How the requests of a trace were handled. Counts of 0 are left out.
 pub fn counts_text(c: &TraceCounts) -> String {
     let mut parts =
         vec![format!("{} issued from {} lines or records", grouped(c.requests), grouped(c.lines))];

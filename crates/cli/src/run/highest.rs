@@ -1,8 +1,8 @@
-//! `--highest-rate`: the highest rate at which a scheme meets all targets.
+//! `--highest-rate`: searches the highest rate at which a scheme meets all targets.
 //!
-//! The workload's arrivals are made faster or slower by a factor. The factor is doubled or halved until one rate meets the
-//! targets and another does not; then the geometric mean of the two is tried, until they are within [`CLOSE`]. The search
-//! assumes that a rate above one that does not meet the targets does not meet them either.
+//! Arrivals are made faster or slower by a factor. The factor is doubled or halved until one rate meets the targets
+//! and another one does not. Then the geometric mean of the two is tried, until their ratio is at most [`CLOSE`]. The
+//! search assumes that no rate above a rate that misses the targets meets them.
 
 use crate::args::RunArgs;
 use crate::error::CliError;
@@ -12,13 +12,14 @@ use tailcut_report::targets::Verdict;
 use tailcut_sim::points::{Follow, Shifted, each};
 use tailcut_sim::{Experiment, ExperimentError, Finished, SchemeSpec, finished};
 
-/// The search ends when the lowest rate that does not meet the targets is at most this multiple of the highest that does.
+/// The search ends when the lowest rate that misses the targets is at most this multiple of the highest rate that
+/// meets them.
 const CLOSE: f64 = 1.05;
 
-/// The largest factor; the smallest is its inverse.
+/// The largest factor. The smallest factor is its inverse.
 const MOST: f64 = 1024.0;
 
-/// What is known of one scheme.
+/// The bounds that are known for one scheme.
 struct Bracket {
     meets: Option<TriedRate>,
     fails: Option<TriedRate>,
@@ -46,8 +47,8 @@ impl Bracket {
 /// Search the highest rate of every scheme and put it into the summary.
 ///
 /// # Errors
-/// A workload without a rate; a run that fails. An interrupt ends the search; the summary then lacks the schemes that were
-/// not finished, and is partial.
+/// The workload has no rate, or a run fails. An interrupt ends the search. The summary then lacks the schemes that
+/// are not finished, and is partial.
 pub fn search(args: &RunArgs, experiment: &Experiment, finished: &mut Finished) -> Result<(), CliError> {
     let mut brackets = Vec::new();
     for scheme in &finished.summary.schemes {
@@ -78,7 +79,7 @@ pub fn search(args: &RunArgs, experiment: &Experiment, finished: &mut Finished) 
     Ok(())
 }
 
-/// Run each scheme at its factor, several at a time. A run that was interrupted is `None`.
+/// Run each scheme at its factor, several at a time. An interrupted run gives `None`.
 fn round(
     args: &RunArgs,
     experiment: &Experiment,
@@ -94,7 +95,7 @@ fn round(
     done.into_iter().collect()
 }
 
-/// Run one scheme with arrivals faster by a factor.
+/// Run one scheme with arrivals that are faster by a factor.
 fn one(
     args: &RunArgs,
     experiment: &Experiment,

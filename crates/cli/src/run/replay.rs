@@ -1,4 +1,4 @@
-//! `--replay`: the log of a drive that was served takes the place of the device and the workload.
+//! `--replay`: replaces the device and the workload by the log of a served drive.
 
 use crate::args::RunArgs;
 use crate::error::CliError;
@@ -8,7 +8,7 @@ use tailcut_units::quantity::human_bytes;
 use tailcut_workload::log::{LogError, LogFile};
 use tempfile::TempDir;
 
-/// A log, and the arguments of a run of it.
+/// A log, and the arguments of its run.
 pub struct Replay {
     /// The arguments.
     pub args: RunArgs,
@@ -18,7 +18,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// The replay that the arguments ask for, if they do.
+    /// The replay, if the arguments ask for one.
     ///
     /// # Errors
     /// The log cannot be read.
@@ -39,8 +39,8 @@ impl Replay {
         Ok(Some(replay))
     }
 
-    /// The past of the drives. The state of a served drive is of its own configuration alone; a changed drive gets as
-    /// many data, and is overwritten until it is steady.
+    /// The past of the drives. The state of a served drive only fits its own configuration. A changed drive is filled
+    /// with the same amount of data, and is overwritten to its steady state.
     fn past(&self) -> PastKind {
         let header = &self.log.header;
         match (self.log.has_past(), header.held.max(header.aged)) {
@@ -50,7 +50,7 @@ impl Replay {
         }
     }
 
-    /// A warning if the run begins with another past than the served drive.
+    /// A warning if the run begins with another past than the served drive had.
     pub fn past_differs(&self) -> Option<String> {
         if !self.log.has_past() || self.is_same() {
             return None;
@@ -69,12 +69,12 @@ impl Replay {
         ))
     }
 
-    /// An error of the configuration in the log, with the log's name.
+    /// An error in the configuration of the log, with the log's name.
     pub fn renamed(&self, error: CliError) -> CliError {
         error.renamed(&self.args.device, &self.configuration())
     }
 
-    /// A text about that configuration, with the log's name.
+    /// A text about the configuration of the log, with the log's name.
     pub fn renamed_text(&self, text: &str) -> String {
         text.replace(&self.args.device, &self.configuration())
     }
@@ -83,7 +83,7 @@ impl Replay {
         format!("the configuration of {}", self.log.name())
     }
 
-    /// Whether the log is replayed on the drive that was served, as that was.
+    /// Whether the drive of the replay has the configuration of the served drive.
     fn is_same(&self) -> bool {
         let layers = &self.args.layers;
         self.args.scheme == ["baseline"]
@@ -92,7 +92,7 @@ impl Replay {
             && layers.fault.is_empty()
     }
 
-    /// What the digests say; `Err` for a warning.
+    /// Compare the digests; `Err` is a warning.
     pub fn compared(&self, summary: &Summary) -> Option<Result<String, String>> {
         let (end, header) = (self.log.end?, &self.log.header);
         if !self.is_same() || summary.partial {

@@ -1,5 +1,4 @@
-//! Writes requests and fine intervals to Parquet files, and the timeline to its own file,
-//! during the run.
+//! Writes requests and intervals to Parquet files, and the timeline to its own file, during the run.
 
 use super::timeline::Timeline;
 use crate::args::OutputArgs;
@@ -15,8 +14,8 @@ use tailcut_sim::measure::SinkError;
 use tailcut_sim::timeline::Tracks;
 use tailcut_stats::{Interval, Sample};
 
-/// The files of every scheme, created before anything runs. The folder keeps them under
-/// temporary names until the run has succeeded.
+/// The files of every scheme. They are created before anything runs. The folder keeps them under temporary names
+/// until the run has succeeded.
 pub struct Sinks {
     files: Vec<SchemeFiles>,
 }
@@ -36,8 +35,7 @@ struct Named {
 }
 
 impl Sinks {
-    /// Create the files that are wanted. `file` gives the name of a scheme's file for a
-    /// kind of result.
+    /// Create the requested files. `file` gives the name of a scheme's file for a kind of result.
     pub fn create(
         mut folder: Option<&mut OutputFolder>,
         schemes: &[String],
@@ -112,7 +110,7 @@ impl<W> Output<W> {
     }
 }
 
-/// Put the name of the file before an error.
+/// Prefix an error with the name of the file.
 fn named(name: &str, error: impl std::fmt::Display) -> SinkError {
     format!("cannot write {name}: {error}").into()
 }
@@ -120,7 +118,7 @@ fn named(name: &str, error: impl std::fmt::Display) -> SinkError {
 struct Writers {
     requests: Option<Output<RequestsWriter<BufWriter<File>>>>,
     series: Option<Output<SeriesWriter<BufWriter<File>>>>,
-    /// The timeline's file, until the drive exists.
+    /// The timeline's file, until the drive is created.
     timeline: Option<(String, BufWriter<File>)>,
     scheme: String,
 }

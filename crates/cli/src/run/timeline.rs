@@ -1,5 +1,4 @@
-//! Writes the timeline's tracks to a file for the Perfetto viewer, and describes the time
-//! covered.
+//! Writes the timeline's tracks to a file for the Perfetto viewer, and describes the time that the timeline covers.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -23,7 +22,7 @@ pub struct Timeline<W: Write> {
     name: String,
     drive: TrackId,
     units: Vec<TrackId>,
-    /// Where reads run by plane: the planes of all units, and their number in one.
+    /// If reads run by plane: the planes of all units, and the number of planes in a unit.
     planes: Vec<TrackId>,
     planes_read: u32,
     channels: Vec<TrackId>,
@@ -92,10 +91,10 @@ impl<W: Write> Timeline<W> {
     }
 }
 
-/// The notes of a mark; some of them may be missing.
+/// The notes of an event. Some of them may be missing.
 type Notes = [Option<Note<'static>>; 4];
 
-/// Fill in the notes that are there; returns how many.
+/// Fill in the notes that are present. Returns their number.
 fn fill(notes: &mut [Note<'static>; 4], all: Notes) -> usize {
     let said = all.into_iter().flatten();
     notes.iter_mut().zip(said).map(|(place, note)| *place = note).count()
