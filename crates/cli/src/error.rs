@@ -11,16 +11,17 @@ use tailcut_sim::{ExperimentError, SettingsError, Unfinished};
 use tailcut_workload::WorkloadError;
 use tailcut_workload::trace::TraceError;
 
-/// Why a command ends early.
+/// The reason for which a command ends early.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
-    /// The cause is the user's input.
+    /// The user's input is wrong.
     #[error("{0}")]
     Input(String),
-    /// The cause is the run or the machine.
+    /// The run has failed, or the machine has.
     #[error("{0}")]
     Failed(String),
-    /// The run is complete, and a scheme misses a target; without `missed`, whether it meets one is undecided.
+    /// The run is complete, and a scheme misses a target. If `missed` is false, it is undecided whether it meets the
+    /// target.
     #[error("{text}")]
     Target {
         /// The targets and the schemes.
@@ -34,12 +35,12 @@ pub enum CliError {
 }
 
 impl CliError {
-    /// The run was stopped, and what it has shown is not all.
+    /// The run was interrupted, and its results are incomplete.
     pub fn partial() -> CliError {
         CliError::Failed("interrupted: the results are partial".into())
     }
 
-    /// The error, with another name for a file that the user does not know.
+    /// The error, with another name for a temporary file.
     pub fn renamed(self, file: &str, name: &str) -> CliError {
         match self {
             CliError::Input(text) => CliError::Input(text.replace(file, name)),
@@ -47,7 +48,7 @@ impl CliError {
         }
     }
 
-    /// 2 for a usage or input error, 1 for a failed run; 3 for a missed target, 4 for one that is undecided.
+    /// 2 for a usage or input error, 1 for a failed run, 3 for a missed target, 4 for an undecided target.
     pub fn exit_code(&self) -> ExitCode {
         match self {
             CliError::Input(_) => ExitCode::from(2),

@@ -1,5 +1,4 @@
-//! Shows the progress of a command on standard error: a bar on a terminal, else a line
-//! from time to time.
+//! Shows the progress of a command on standard error: a bar on a terminal, else a line from time to time.
 
 use crate::terminal::{Terminal, interrupted};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -10,21 +9,21 @@ use tailcut_sim::points::Follow;
 use tailcut_sim::progress::{Show, State};
 use tailcut_sim::{Plan, Watch};
 
-/// Follows an experiment and passes on Ctrl-C.
+/// Shows the progress of runs, and stops them on Ctrl-C.
 pub struct Progress {
     bar: Option<ProgressBar>,
     state: Mutex<State>,
 }
 
 impl Progress {
-    /// Progress of `runs` runs of the plan.
+    /// Start the progress of `runs` runs of the plan.
     pub fn new(plan: &Plan, runs: usize) -> Progress {
         let progress = Progress::of_tasks(runs);
         progress.planned(0, runs, plan);
         progress
     }
 
-    /// Progress of `count` tasks, whose plans are set later.
+    /// Start the progress of `count` tasks, whose plans are set later.
     pub fn of_tasks(count: usize) -> Progress {
         let bar = Terminal::is_watched().then(|| {
             let bar = ProgressBar::no_length();
@@ -56,7 +55,7 @@ impl Show for Progress {
             }
             (None, Some(task)) if state.is_due(now) => {
                 state.position(now);
-                // An error is ignored: the run continues if standard error is closed.
+                // Errors are ignored, so that the run continues if standard error is closed.
                 let _ = writeln!(std::io::stderr(), "progress: {}", state.text(task, now));
             }
             _ => {}
@@ -68,7 +67,7 @@ impl Show for Progress {
     }
 }
 
-/// Shows nothing and passes on Ctrl-C.
+/// Shows nothing, and stops runs on Ctrl-C.
 pub struct Stop;
 
 impl Watch for Stop {

@@ -1,4 +1,4 @@
-//! Writes texts for the user and for programs, each to its stream; handles Ctrl-C.
+//! Writes texts for the user and results for programs, each to its stream, and handles Ctrl-C.
 
 use crate::error::CliError;
 use anstyle::{AnsiColor, Style};
@@ -11,8 +11,7 @@ use tailcut_workload::Interrupt;
 /// Raised by Ctrl-C. It is static because a signal handler has no other state.
 static STOP: LazyLock<Interrupt> = LazyLock::new(Interrupt::default);
 
-/// Receives texts for the user: they go to standard output, or to standard error if
-/// standard output is for JSON.
+/// Receives texts for the user. They go to standard output, or to standard error if standard output is for JSON.
 #[derive(Clone, Copy, Debug)]
 pub struct Terminal {
     json: bool,
@@ -23,11 +22,10 @@ impl Terminal {
         Terminal { json }
     }
 
-    /// Write a text for the user; the text contains its line breaks.
+    /// Write a text for the user. The text contains its line breaks.
     pub fn text(&self, text: &str) -> Result<(), CliError> {
         if self.json {
-            // An error is ignored: the JSON must be written even if standard error is
-            // closed.
+            // Errors are ignored, because the JSON must be written even if standard error is closed.
             let _ = io::stderr().write_all(text.as_bytes());
             return Ok(());
         }
@@ -51,7 +49,7 @@ pub fn error(text: &str) {
 }
 
 /// Write a line to standard error that begins with a word in colour. There is no colour in a pipe or a file, nor with
-/// `NO_COLOR`. A failure is ignored: there is no other place to say it.
+/// `NO_COLOR`. Errors are ignored, because there is no other stream to report them.
 fn marked(word: &str, colour: AnsiColor, text: &str) {
     let style = Style::new().fg_color(Some(colour.into())).bold();
     let width = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
@@ -59,17 +57,18 @@ fn marked(word: &str, colour: AnsiColor, text: &str) {
     let _ = writeln!(anstream::stderr(), "{style}{word}:{style:#} {text}");
 }
 
-/// A text behind a word and a colon, in lines of at most `width` columns. A pipe or a file gets its lines whole.
+/// Break a text after a word and a colon into lines of at most `width` columns. Without a width the lines are not
+/// broken.
 fn fitted(word: &str, text: &str, width: Option<usize>) -> String {
     let Some(width) = width.filter(|&width| width > 0) else { return text.to_string() };
     let begins = format!("{word}: ");
     let all = format!("{begins}{text}");
     let lines: String = all.split_inclusive('\n').map(|line| wrapped_to(line, 2, width)).collect();
-    // The word is no place for a break if the text has one.
+    // The text is not broken directly after the word.
     lines.strip_prefix(&begins).map_or(text, |rest| rest).to_string()
 }
 
-/// From now on tables are as wide as the terminal. Without a terminal `COLUMNS` says how wide they are, if it is set.
+/// Set the width of tables to that of the terminal. Without a terminal, `COLUMNS` gives the width, if it is set.
 pub fn fit_page() {
     let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     let stated = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
@@ -92,11 +91,10 @@ pub fn print_json<T: Serialize + ?Sized>(result: &T) -> Result<(), CliError> {
     print(&(text + "\n"))
 }
 
-/// From now on Ctrl-C, or a request to terminate, asks the run to stop; a second one ends
-/// the program at once. Before this call both end the program, since there is nothing to
-/// save yet.
+/// From now on Ctrl-C, or a request to terminate, asks the run to stop. A second one ends the program at once. Before
+/// this call both end the program, because there is nothing to save yet.
 pub fn catch_interrupts() {
-    // If no handler can be set, Ctrl-C ends the program, which is acceptable too.
+    // If no handler can be set, Ctrl-C ends the program, which is acceptable.
     let _ = ctrlc::set_handler(|| {
         if STOP.raise() {
             std::process::exit(1);
@@ -104,12 +102,12 @@ pub fn catch_interrupts() {
     });
 }
 
-/// From now on a file that reaches the limit of its size (`ulimit -f`) is an error of the write, and does not end the
-/// program without a word.
+/// From now on a file that reaches its size limit (`ulimit -f`) causes a write error, and does not end the program
+/// silently.
 pub fn full_files_are_errors() {
     #[cfg(unix)]
     {
-        // What the flag says is of no use: the write fails too. Without a handler the program ends by the signal.
+        // The flag is not used, because the write fails too. Without a handler the signal ends the program.
         let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Default::default());
     }
 }
@@ -120,7 +118,7 @@ pub fn failed_allocations_are_errors() {
     #[cfg(unix)]
     {
         let always = std::sync::Arc::new(true.into());
-        // Without a handler the program ends by the signal.
+        // Without a handler the signal ends the program.
         let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 1, always);
     }
 }
@@ -147,7 +145,7 @@ mod tests {
         assert!(format!("warning: {wide}").lines().all(|line| line.chars().count() <= 40));
         assert_eq!(fitted("warning", text, None), text);
         assert_eq!(fitted("warning", text, Some(0)), text);
-        // A word that fits no line stays whole, and lines of the text stay lines.
+        // A word that is longer than a line stays whole, and line breaks of the text are kept.
         let path = "/a/path/that/is/longer/than/any/line/of/it";
         assert_eq!(fitted("error", path, Some(20)), path);
         assert_eq!(fitted("error", "one\ntwo words more", Some(10)), "one\ntwo words\n  more");

@@ -17,13 +17,13 @@ use tailcut_sim::sweep::table::Row;
 use tailcut_sim::sweep::{Axis, Options, Swept, sweep};
 use tailcut_units::quantity::human_bytes;
 
-/// What a choice is worth.
+/// The verdict on a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Worth {
     /// It meets all targets.
     Meets,
-    /// It misses none, and it is undecided whether it meets one.
+    /// It misses no target, but it is undecided whether it meets all.
     Undecided,
     /// It misses a target, or does not keep up with the load.
     Misses,
@@ -50,7 +50,7 @@ struct Choice {
     worth: Worth,
     targets: Vec<TargetResult>,
     keeps_up: bool,
-    /// The margin of the target with the least.
+    /// The smallest margin of all targets.
     #[serde(skip_serializing_if = "Option::is_none")]
     margin: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,7 +60,7 @@ struct Choice {
     /// Energy of the arrays for each request, uJ.
     #[serde(skip_serializing_if = "Option::is_none")]
     energy_uj: Option<f64>,
-    /// Why the figures are not to be taken as they stand.
+    /// Reasons to doubt the figures.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     doubts: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,7 +86,7 @@ pub fn advise(args: &AdviseArgs) -> Result<(), CliError> {
     let all = swept.points.iter().zip(doubts);
     let mut choices: Vec<Choice> =
         all.map(|(point, doubts)| Choice { doubts, ..choice(args, point) }).collect();
-    // The best first: by worth, then by the margin that is left.
+    // The best choice is first: by verdict, then by the smallest margin.
     let margin = |c: &Choice| c.margin.unwrap_or(f64::NEG_INFINITY);
     choices.sort_by(|a, b| a.worth.cmp(&b.worth).then(margin(b).total_cmp(&margin(a))));
     if args.json {
@@ -228,7 +228,7 @@ fn text(args: &AdviseArgs, choices: &[Choice]) -> String {
     out
 }
 
-/// The choices that meet the targets: the one with most margin, and those of the least cost.
+/// Describe the choices that meet the targets: the one with the largest margin, and those with the least cost.
 fn conclusion(choices: &[Choice]) -> String {
     let meets: Vec<&Choice> = choices.iter().filter(|c| c.worth == Worth::Meets).collect();
     let Some(most) = meets.first() else {
@@ -252,7 +252,7 @@ fn conclusion(choices: &[Choice]) -> String {
     out + "\n"
 }
 
-/// 0 if a choice meets the targets, 4 if one may, else 3.
+/// 0 if a choice meets the targets, 4 if a choice may meet them, else 3.
 fn verdict(choices: &[Choice]) -> Result<(), CliError> {
     match choices.first().map(|c| c.worth) {
         Some(Worth::Meets) => Ok(()),

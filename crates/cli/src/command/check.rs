@@ -1,4 +1,4 @@
-//! `tailcut check`: the laws of the store of a served drive.
+//! `tailcut check`: checks the invariants of the store of a served drive.
 
 use crate::args::serve::CheckArgs;
 use crate::error::CliError;
@@ -13,7 +13,7 @@ use tailcut_sim::MODEL_VERSION;
 use tailcut_units::Span;
 use tailcut_units::quantity::{human_bytes, human_time};
 
-/// How often a check says how far it is.
+/// The interval between reports of progress.
 const EVERY: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// `tailcut check`.

@@ -1,4 +1,4 @@
-//! `tailcut compare`.
+//! `tailcut compare`: compares two runs.
 
 use crate::args::CompareArgs;
 use crate::error::CliError;
@@ -14,7 +14,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), CliError> {
     if args.json {
         told = told.and(print_json(&comparison));
     }
-    // A reader that has left must not hide a limit that is broken.
+    // Even if the reader of the output has closed it, a broken limit must be reported.
     match limit::broken(&comparison.limits) {
         Some((text, missed)) if matches!(told, Ok(()) | Err(CliError::Closed)) => {
             Err(CliError::Target { text, missed })

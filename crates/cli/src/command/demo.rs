@@ -12,13 +12,13 @@ use tailcut_report::tables;
 use tailcut_sim::{Experiment, SchemeSpec, Snapshots, finished};
 use tailcut_workload::TraceReplay;
 
-/// The page of the tour, if no other file is named.
+/// The file of the tour's page, if the user names no other.
 const PAGE: &str = "tailcut-demo.html";
 
 const DEVICE: &str = "tiny";
 const SCHEMES: [&str; 2] = ["baseline", "rps"];
 
-/// What to run next. Every line that begins with the name of the program can be pasted.
+/// The commands to try next. Every line that begins with the name of the program can be pasted into a shell.
 fn next(program: &str) -> String {
     format!(
         "Next, in this folder (the commands can be pasted)\n  \
@@ -82,7 +82,7 @@ pub fn demo(args: &DemoArgs) -> Result<(), CliError> {
     let past = past_text(&experiment, &plan, &finished);
     let aged: String = past.split_inclusive('\n').filter(|line| line.starts_with("aged ")).collect();
     terminal.text(&aged)?;
-    // The tour fits a screen: of the causes it shows those of the last scheme's reads.
+    // To fit on a screen, the tour only shows the causes of the last scheme's reads.
     let causes = measured.last().map(|scheme| {
         let mut reads = scheme.clone();
         reads.write.blame.clear();
@@ -101,7 +101,7 @@ pub fn demo(args: &DemoArgs) -> Result<(), CliError> {
     let path = args.report.clone().unwrap_or_else(|| PathBuf::from(PAGE));
     match page(&path, "demonstration", &finished) {
         Ok(path) => terminal.text(&format!("The figures of this tour: open {path} in a browser\n")),
-        // Where nothing can be written, the tour is still whole.
+        // Without a page the tour is still complete.
         Err(error) if args.report.is_none() => {
             terminal.warn(&error.to_string());
             Ok(())

@@ -1,11 +1,11 @@
-//! `tailcut explain`.
+//! `tailcut explain`: prints the causes of the slowest requests.
 
 use crate::args::ExplainArgs;
 use crate::error::CliError;
 use crate::terminal::{catch_interrupts, interrupted, print};
 use tailcut_report::explain::{ExplainOptions, explain as explain_folder};
 
-/// Print what the slowest requests of a run waited for.
+/// Print the causes of the waits of the slowest requests of a run.
 pub fn explain(args: &ExplainArgs) -> Result<(), CliError> {
     if !(0.0..100.0).contains(&args.above) {
         let text = format!("--above {}: a percentile from 0 to below 100", args.above);

@@ -1,4 +1,4 @@
-//! `tailcut ldpc`: what the error-correcting code of a page corrects, and what that costs.
+//! `tailcut ldpc`: measures the error-correcting code of a page.
 
 mod curve;
 mod predict;

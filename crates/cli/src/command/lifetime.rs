@@ -1,4 +1,5 @@
-//! `tailcut lifetime`: how long blocks live under each erase scheme, alone or on a drive under a workload.
+//! `tailcut lifetime`: the lifetime of blocks under each erase scheme, without a drive or on a drive under a
+//! workload.
 
 mod under_workload;
 
@@ -12,28 +13,28 @@ use tailcut_core::policy::erase_scheme::EraseSchemeConfig;
 use tailcut_report::text::{Grid, cut, duration, wrapped};
 use tailcut_sim::lifetime::{BLOCKS, LONGEST, Lifetime, lifetime_unless};
 
-/// The lives of the blocks of one scheme.
+/// The lifetimes of the blocks of one scheme.
 #[derive(Serialize)]
 struct Row {
     scheme: String,
-    /// Mean life against that of the first scheme.
+    /// Mean lifetime relative to that of the first scheme.
     against_first: f64,
     #[serde(flatten)]
     life: Lifetime,
 }
 
-/// All schemes, and what was required.
+/// The results of all schemes, and the requirement.
 #[derive(Serialize)]
 struct Lives {
     device: String,
     requirement: u32,
     seed: u64,
-    /// Whether it was stopped before its end: schemes are missing.
+    /// Whether the command was interrupted, so that schemes are missing.
     partial: bool,
     schemes: Vec<Row>,
 }
 
-/// Age blocks under each scheme, and print their lives.
+/// Age blocks under each scheme, and print their lifetimes.
 pub fn run(args: &LifetimeArgs) -> Result<(), CliError> {
     match &args.workload {
         Some(text) => under_workload::run(args, text),
@@ -41,7 +42,7 @@ pub fn run(args: &LifetimeArgs) -> Result<(), CliError> {
     }
 }
 
-/// Show the lives of the schemes that have ended, and say whether others are missing.
+/// Show the results of the schemes that have ended, and report whether others are missing.
 fn show(partial: bool, nothing: bool, shown: impl FnOnce() -> Result<(), CliError>) -> Result<(), CliError> {
     if !partial {
         return shown();
@@ -64,7 +65,7 @@ fn config_of(args: &LifetimeArgs, name: &str) -> Result<DeviceConfig, CliError> 
         )));
     }
     if let (EraseSchemeConfig::Aero(aero), Some(bits)) = (&mut config.policy.erase_scheme, args.requirement) {
-        // What a block may keep depends on it too.
+        // The errors that an erase may leave depend on it too.
         aero.requirement = bits;
     }
     Ok(config)
@@ -86,7 +87,7 @@ fn alone(args: &LifetimeArgs) -> Result<(), CliError> {
         let (Some(eraser), Some(erase)) = (&shape.eraser, &config.erase) else {
             unreachable!("the configuration has a scheme that chooses pulses")
         };
-        // All schemes must meet what the first must.
+        // All schemes must meet the requirement of the first scheme.
         let bits = *requirement.get_or_insert(erase.worn_errors);
         if eraser.chooses_voltage() {
             Terminal::new(args.json).warn(&format!(
@@ -111,7 +112,7 @@ fn table(lives: &Lives) -> String {
     grid.rule();
     for row in &lives.schemes {
         let life = &row.life;
-        // A block that is still alive after `LONGEST` cycles counts with them.
+        // A block that is still alive after `LONGEST` cycles counts with `LONGEST`.
         let end = |cycles: u32| cycles.to_string() + if cycles >= LONGEST { "+" } else { "" };
         let more = if life.endless > 0 { "+" } else { "" };
         grid.row([

@@ -18,8 +18,7 @@ pub fn completions(shell: clap_complete::Shell) -> Result<(), CliError> {
     print(&String::from_utf8_lossy(&script))
 }
 
-/// Print the manual page of the program, or write those of all commands as `tailcut-run.1`
-/// and so on.
+/// Print the manual page of the program, or write those of all commands to files such as `tailcut-run.1`.
 pub fn man(dir: Option<&Path>) -> Result<(), CliError> {
     match dir {
         None => {
@@ -37,7 +36,7 @@ pub fn man(dir: Option<&Path>) -> Result<(), CliError> {
     }
 }
 
-/// Check that the manual pages in a folder, if there are any, are regular files.
+/// Check that existing manual pages in a folder are regular files.
 fn may_write_to(dir: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(dir)? {
         let path = entry?.path();

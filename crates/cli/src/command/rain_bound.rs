@@ -11,7 +11,7 @@ use tailcut_report::text::wrapped;
 use tailcut_sim::rotation_bound::{self as bound, PlaneLoad, RotationBound};
 use tailcut_units::quantity::{human_bytes, human_rate, human_time};
 
-/// Every step of the calculation, with its inputs.
+/// The steps of the calculation, with their inputs.
 #[derive(Serialize)]
 struct Bound {
     planes: u32,
@@ -19,7 +19,7 @@ struct Bound {
     user_write_ns: u64,
     copyback_ns: u64,
     erase_ns: u64,
-    /// Absent at full speed.
+    /// Absent at the full write rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     drive_writes_per_day: Option<f64>,
     day_ns: u64,
@@ -29,8 +29,7 @@ struct Bound {
     #[serde(skip_serializing_if = "Option::is_none")]
     width: Option<u32>,
     most_written_bytes_per_s: f64,
-    /// For the width of the scheme, or else for the widest that the bound and the
-    /// channels allow.
+    /// For the stripe width of the scheme, or else for the widest stripe that the bound and the channels allow.
     #[serde(skip_serializing_if = "Option::is_none")]
     least_buffer_bytes: Option<f64>,
 }

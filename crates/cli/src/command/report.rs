@@ -1,4 +1,4 @@
-//! `tailcut report`: the results of runs as a page, as single figures and as tables.
+//! `tailcut report`: makes pages, figures and tables from the results of runs.
 
 use crate::args::{FigureKind, ReportArgs, TableKind};
 use crate::error::CliError;
@@ -9,10 +9,10 @@ use tailcut_page::sweep::Sweep;
 use tailcut_page::table::{Table, csv, latex};
 use tailcut_page::{Run, output, page};
 
-/// The page of a folder, if no other file is named.
+/// The file of the page, if the user names no other.
 const PAGE: &str = "report.html";
 
-/// Make a page of the runs in these folders, or a figure or a table.
+/// Make a page, a figure or a table of the runs in these folders.
 pub fn report(args: &ReportArgs) -> Result<(), CliError> {
     let path = file(args)?;
     if let Some(path) = &path {
@@ -53,7 +53,7 @@ fn of_sweep(args: &ReportArgs, dir: &Path, path: Option<PathBuf>) -> Result<(), 
     Terminal::new(false).text(&format!("written to {}\n", path.display()))
 }
 
-/// Where the result goes; `None` for standard output.
+/// The output file; `None` for standard output.
 fn file(args: &ReportArgs) -> Result<Option<PathBuf>, CliError> {
     let refused = |text: String| Err(CliError::Input(text));
     match (&args.output, &args.dir[..]) {
@@ -71,7 +71,7 @@ fn ends(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension))
 }
 
-/// A figure as SVG or PDF, by the end of the file's name.
+/// A figure as SVG or PDF, by the extension of the file's name.
 fn drawn(
     args: &ReportArgs,
     figure: FigureKind,
@@ -97,7 +97,7 @@ fn table(of: TableKind) -> Table {
     }
 }
 
-/// Write the page of these runs.
+/// Write a page of these runs.
 pub fn write_page(path: &Path, runs: &[Run]) -> Result<(), CliError> {
     Ok(output::write(path, page::page(runs)?.as_bytes())?)
 }

@@ -1,4 +1,4 @@
-//! `tailcut reproduce`: the papers' figures, published next to measured values.
+//! `tailcut reproduce`: runs the experiments, and shows published values next to measured ones.
 
 use crate::args::ReproduceArgs;
 use crate::error::CliError;
@@ -23,8 +23,8 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
     }
     let terminal = Terminal::new(args.json);
     let experiments = chosen(&args.id)?;
-    // Read the report before anything runs: an unreadable file, or one of the other kind, must not end hours
-    // of work.
+    // Read the report before anything runs. An unreadable file or a report of the other kind must not be found after
+    // hours of work.
     let report = args.report.as_deref().map(|path| Report::new(path, &experiments)).transpose()?;
     let options = Options {
         quick: args.quick,
@@ -49,10 +49,10 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
             terminal.warn(warning);
         }
         terminal.text(&text::result(e, &results))?;
-        // Written after each experiment, so that an interruption loses one at most.
+        // Written after each experiment, so that an interruption loses at most one.
         if let Some(report) = &report {
             let wrote = report.add(e, &results);
-            // The results are shown in any case, and the other experiments run.
+            // If this fails, the results are still shown, and the other experiments run.
             if let Err(error) = wrote {
                 terminal.warn(&error.to_string());
                 unwritten = Some(error);
@@ -78,7 +78,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
     }
 }
 
-/// The experiments named, each once; if none is named, all with published values.
+/// The named experiments, each once. Without names, all experiments with published values.
 fn chosen(words: &[String]) -> Result<Vec<Experiment>, CliError> {
     if words.is_empty() {
         return Ok(list::all()?.into_iter().filter(Experiment::judges).collect());
@@ -94,8 +94,7 @@ fn chosen(words: &[String]) -> Result<Vec<Experiment>, CliError> {
     Ok(all)
 }
 
-/// A report: its summary, and beside it a folder of the same name with the pages of the experiments, and a folder of
-/// figures.
+/// A report: its summary, a folder of the same name with the pages of the experiments, and a folder of figures.
 struct Report<'a> {
     summary: &'a Path,
     /// The file name of the summary.
@@ -105,10 +104,10 @@ struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// The report at a path, to which the pages of some experiments will be added.
+    /// Open the report at a path, to add the pages of some experiments.
     ///
     /// # Errors
-    /// There is something else than a report, which must not be lost; or the experiments do not fit to its pages.
+    /// The file is not a report and must not be replaced, or the experiments do not belong to its pages.
     fn new(summary: &'a Path, experiments: &[Experiment]) -> Result<Report<'a>, CliError> {
         let cannot = |e| cannot_write(summary, &e);
         if regular(summary).map_err(cannot)? {
@@ -152,7 +151,7 @@ impl<'a> Report<'a> {
         self.pages.join(format!("{}.md", markdown::stem(id)))
     }
 
-    /// The pages by id. Other files of the folder are not read.
+    /// The pages by id. Other files in the folder are not read.
     fn read(&self) -> Result<BTreeMap<String, String>, CliError> {
         let mut pages = BTreeMap::new();
         for entry in std::fs::read_dir(&self.pages).into_iter().flatten().flatten() {
@@ -168,8 +167,8 @@ impl<'a> Report<'a> {
         Ok(pages)
     }
 
-    /// Write the page of an experiment, and the summary. The other pages are read again, since other programs may have
-    /// written them in the meantime.
+    /// Write the page of an experiment, and the summary. The other pages are read again, because other programs may
+    /// have written them in the meantime.
     fn add(&self, e: &Experiment, results: &Results) -> Result<(), CliError> {
         let page = markdown::page(e, results, &self.name);
         self.draw(&page.pictures)?;
@@ -189,7 +188,7 @@ impl<'a> Report<'a> {
         pictures.iter().try_for_each(|(name, svg)| write(&self.figures.join(name), svg))
     }
 
-    /// Remove the pictures of an earlier page that the new one does not have.
+    /// Remove the pictures of the previous page that the new page does not have.
     fn remove_old_pictures(&self, page: &markdown::Page) -> Result<(), CliError> {
         let prefix = format!("{}-", markdown::stem(&page.id));
         for entry in std::fs::read_dir(&self.figures).into_iter().flatten().flatten() {
@@ -209,7 +208,7 @@ fn cannot_write(path: &Path, e: &std::io::Error) -> CliError {
     CliError::Input(format!("cannot write {}: {e}", path.display()))
 }
 
-/// The error for a file that a report would replace.
+/// The error for a file that is not a report and would be replaced.
 fn lost(path: &Path) -> CliError {
     CliError::Input(format!(
         "{} is no report of `tailcut reproduce`, and would be lost: name a new file (--report)",
@@ -222,7 +221,7 @@ fn make(folder: &Path) -> Result<(), CliError> {
     std::fs::create_dir_all(folder).map_err(cannot)
 }
 
-/// Write a file completely or not at all.
+/// Replace a file atomically.
 fn write(path: &Path, text: &str) -> Result<(), CliError> {
     replace(path, text).map_err(|e| CliError::Failed(format!("cannot write {}: {e}", path.display())))
 }
@@ -248,7 +247,7 @@ struct JsonExperiment<'a> {
     searches: Vec<JsonSearch<'a>>,
 }
 
-/// What a run has measured: the schemes as in `summary.json`, without their series.
+/// The results of a run: the schemes as in `summary.json`, without their series.
 #[derive(Serialize)]
 struct JsonRun<'a> {
     name: &'a str,

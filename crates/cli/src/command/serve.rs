@@ -1,4 +1,4 @@
-//! `tailcut serve`: a modelled drive as a block device.
+//! `tailcut serve`: serves a modelled drive as a block device.
 
 mod control;
 mod floor;
@@ -27,7 +27,7 @@ use tailcut_units::quantity::{human_bytes, human_time};
 use tailcut_units::{HostOp, Span};
 use tailcut_workload::log::{LogError, LogHeader, LogWriter, PutSnapshot};
 
-/// Cores from which one may be kept busy.
+/// The fewest cores with which the server may spin.
 const CORES_TO_SPIN: usize = 4;
 
 /// `tailcut serve`.
@@ -41,7 +41,7 @@ pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
     let problem = |p| CliError::Input(format!("scheme `{}`: {p}", args.scheme));
     let bytes = <Drive>::host_bytes_of(config, args.seed).map_err(problem)?;
     let found = args.folder().map(folder::header).transpose()?.flatten();
-    // An address that cannot be used is reported before the drive is aged.
+    // Invalid addresses are reported before the drive is aged.
     let (folders, sockets): (Vec<&Address>, Vec<&Address>) =
         args.listen.iter().partition(|address| matches!(address, Address::Fuse(_)));
     if folders.len() > 1 {
@@ -65,7 +65,7 @@ pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
         let exists = LogError::Exists { path: path.display().to_string() };
         return Err(CliError::Input(format!("--log: {exists}")));
     }
-    // The log of a new drive is begun before the drive is aged, so that a file that cannot be made is reported at once.
+    // The log of a new drive is created before the drive is aged, so that an error is reported at once.
     let log = if found.is_none() { begin(None)? } else { None };
     let (drive, keeper) = drive(args, &resolved, filled, found.as_ref(), terminal)?;
     let log = if found.is_some() { begin(Some(&drive))? } else { log };
@@ -119,7 +119,7 @@ pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
     end_log(args, &monitor, at, terminal)
 }
 
-/// The drive to be served: a new one, or that of a store.
+/// The drive to be served: a new one, or the drive of a store.
 fn drive(
     args: &ServeArgs,
     resolved: &Resolved,
@@ -163,7 +163,7 @@ fn drive(
     Ok((opened.drive, Some(opened.keeper)))
 }
 
-/// Mount the drive as a file.
+/// Mount the drive as a file in a folder.
 #[cfg(target_os = "linux")]
 fn mount(
     address: &Address,
@@ -186,27 +186,27 @@ fn mount(
     Ok(mounted)
 }
 
-/// Take a folder out of the tree that is still mounted because a program has the drive open: nothing answers there any more.
+/// Detach a folder (lazy unmount) that a program still has open. No server answers there any more.
 #[cfg(target_os = "linux")]
 fn unmount_for_good(address: &Address) {
     let Address::Fuse(folder) = address else { return };
     if std::fs::metadata(folder).is_err_and(|e| e.kind() == std::io::ErrorKind::NotConnected) {
-        // If it fails, the next server says what to do.
+        // If this fails, the next server reports the mounted folder.
         let _ = std::process::Command::new("fusermount3").arg("-uz").arg(folder).status();
     }
 }
 
-/// There is no FUSE.
+/// Without FUSE nothing is mounted.
 #[cfg(not(target_os = "linux"))]
 fn unmount_for_good(_: &Address) {}
 
-/// There is no FUSE.
+/// Without FUSE nothing can be mounted.
 #[cfg(not(target_os = "linux"))]
 fn mount(address: &Address, _: u64, _: &mut Server) -> Result<(), CliError> {
     Err(CliError::Input(format!("--listen: {address}: a folder needs Linux")))
 }
 
-/// Fill the drive and overwrite it until it is steady.
+/// Fill the drive and overwrite it to its steady state.
 fn age(drive: &mut Stored, filled: u64, terminal: Terminal) -> Result<(), CliError> {
     terminal.text("ages the drive\n")?;
     let unit = drive.dimensions().unit_bytes as u32;
@@ -305,10 +305,10 @@ fn served_text(server: &Server, monitor: &Monitor, args: &ServeArgs) -> String {
     )
 }
 
-/// The columns of the longest bar of a histogram.
+/// The length of the longest bar of the histogram, in columns.
 const BAR: usize = 40;
 
-/// How many answers were late by how much.
+/// The histogram of the lateness of answers.
 fn lateness_histogram(late: &Lateness) -> String {
     let mut steps = late.histogram();
     steps.push((u64::MAX, late.completions()));
@@ -332,10 +332,10 @@ fn lateness_histogram(late: &Lateness) -> String {
     text
 }
 
-/// The share of a percentile from which on lateness spoils what a client has measured.
+/// Lateness distorts a measured percentile if it is more than this share of it.
 const SPOILT: f64 = 0.1;
 
-/// A sentence if what clients have measured is not the latency of the drive.
+/// A warning if lateness distorts the latencies that clients measure.
 fn lateness_spoils(server: &Server, scheme: &tailcut_report::summary::Scheme) -> String {
     let late = server.lateness();
     let spoilt = |percent: f64| {

@@ -1,4 +1,4 @@
-//! `tailcut show`.
+//! `tailcut show`: prints keys, presets and resolved configurations.
 
 use crate::args::ShowCommand;
 use crate::command::rain_bound::rain_bound;
@@ -52,8 +52,8 @@ pub fn show(what: &ShowCommand) -> Result<(), CliError> {
                 true => print_config_json(&resolved)?,
                 false => print(&show_config(&resolved))?,
             }
-            // The configuration is shown even if no drive can be built with it, since the
-            // user may be looking for the reason.
+            // The configuration is shown even if no drive can be built with it, because the user may be looking for
+            // the reason.
             match Drive::new(&resolved.config, 1, ()) {
                 Ok(device) => {
                     let terminal = Terminal::new(false);

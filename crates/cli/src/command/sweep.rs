@@ -15,7 +15,7 @@ use tailcut_sim::{Cache, settings};
 use tailcut_stats::percentile;
 use tailcut_units::HostOp;
 
-/// The most points whose figures are printed; the results have all.
+/// The most points whose figures are printed. The results contain all points.
 const SHOWN: usize = 30;
 
 /// The most failures that are printed.
@@ -169,7 +169,7 @@ fn text(design: &Design, swept: &Swept) -> String {
     out
 }
 
-/// The last part of an axis's key, if no other axis ends like that.
+/// The last part of an axis's key, if it is unique among the axes.
 fn short<'a>(design: &Design, key: &'a str) -> &'a str {
     let last = |key: &'a str| key.rsplit('.').next().unwrap_or(key);
     let same = design.axis.iter().filter(|axis| axis.key.rsplit('.').next() == Some(last(key))).count();

@@ -1,4 +1,4 @@
-//! `tailcut trace`.
+//! `tailcut trace`: measures, converts or cuts traces.
 
 use crate::args::{Addresses, ConvertArgs, TraceArgs, TraceCommand};
 use crate::error::CliError;

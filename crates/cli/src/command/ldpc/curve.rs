@@ -12,10 +12,10 @@ use tailcut_ldpc::{
 };
 use tailcut_report::text::{Grid, grouped};
 
-/// Iterations of bit flipping, if not given: more than 100 change little.
+/// Default iterations of bit flipping. More than 100 change little.
 const BIT_FLIP_ITERATIONS: u8 = 100;
 
-/// A curve, and how it was measured.
+/// A curve and its settings.
 #[derive(Serialize)]
 struct Curve {
     decoder: &'static str,
@@ -30,7 +30,7 @@ struct Curve {
     points: Vec<Point>,
 }
 
-/// One raw bit error rate, or one number of errors.
+/// A point of a curve: a raw bit error rate, or a number of errors.
 #[derive(Serialize)]
 struct Point {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,14 +50,14 @@ struct Point {
     first_weight: Weight,
 }
 
-/// A syndrome weight: measured, and in closed form.
+/// A syndrome weight, measured and in closed form.
 #[derive(Serialize)]
 struct Weight {
     mean: f64,
     deviation: f64,
     expected_mean: f64,
     expected_deviation: f64,
-    /// Correlation with failing.
+    /// Correlation between the weight and a decoding failure.
     correlation: Option<f64>,
 }
 
@@ -93,7 +93,7 @@ pub fn run(args: &CurveArgs) -> Result<(), CliError> {
     if args.json { print_json(&curve) } else { print(&table(&curve)) }
 }
 
-/// What is measured at each point.
+/// The measurements of all points.
 fn jobs(args: &CurveArgs, settings: Settings, senses: u32) -> Result<Vec<Job>, CliError> {
     let (seed, frames) = (args.seed, u64::from(args.frames));
     if !args.errors.is_empty() {
@@ -111,7 +111,7 @@ fn jobs(args: &CurveArgs, settings: Settings, senses: u32) -> Result<Vec<Job>, C
     args.rber.iter().map(job).collect()
 }
 
-/// How to decode. Options that the decoder does not have are refused.
+/// The settings of the decoder. Options that the decoder does not have are refused.
 fn settings(args: &CurveArgs) -> Result<Settings, CliError> {
     let method = match args.decoder {
         DecoderName::MinSum => Method::MinSum {

@@ -1,4 +1,4 @@
-//! `tailcut ldpc predict`: whether syndrome weights tell that a page cannot be decoded.
+//! `tailcut ldpc predict`: measures whether syndrome weights predict that a page cannot be decoded.
 
 use super::progress::Progress;
 use crate::args::PredictArgs;
@@ -11,7 +11,7 @@ use std::path::Path;
 use tailcut_ldpc::{Code, Predict, Predictions, Schedule, Table, Thresholds, Wrong, predict};
 use tailcut_report::text::{Grid, grouped};
 
-/// The accuracies that RiF (HPCA 2024) publishes, of predictions from the whole page and from one chunk.
+/// The published accuracies of RiF (HPCA 2024), for predictions from the whole page and from one chunk.
 const PUBLISHED: [f64; 2] = [0.991, 0.987];
 
 /// Accuracies against the raw bit error rate.
@@ -47,13 +47,13 @@ struct Kind {
     accuracy_high: f64,
 }
 
-/// The share of wrong predictions, integrated over the raw bit error rate by the rule of trapezoids.
+/// The share of wrong predictions, integrated over the raw bit error rate by the trapezoidal rule.
 #[derive(Serialize)]
 struct Area {
     /// In units of a rate of 0.001: the share of wrong predictions if one read in each 0.001 of the rate is all
     /// of the reads.
     wrong: f64,
-    /// Share of the reads in each 0.001 of the rate with which this accuracy follows.
+    /// Share of the reads in each 0.001 of the rate that gives the published accuracy.
     published: f64,
     density: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! Shows how many codewords are decoded, and passes on Ctrl-C.
+//! Shows the number of decoded codewords, and stops the measurement on Ctrl-C.
 
 use crate::terminal::{Terminal, interrupted};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -8,7 +8,7 @@ use std::time::Instant;
 use tailcut_report::text::grouped;
 use tailcut_sim::progress::{EVERY, seconds};
 
-/// The progress of a number of codewords.
+/// The progress of a measurement.
 pub struct Progress {
     bar: Option<ProgressBar>,
     all: u64,
@@ -22,7 +22,7 @@ struct State {
 }
 
 impl Progress {
-    /// Progress of `all` codewords.
+    /// Start the progress of `all` codewords.
     pub fn new(all: u64) -> Progress {
         let bar = Terminal::is_watched().then(|| {
             let bar = ProgressBar::new(all);
@@ -34,7 +34,7 @@ impl Progress {
         Progress { bar, all, started, state: Mutex::new(State { done: 0, told: started }) }
     }
 
-    /// Count codewords; returns whether to go on.
+    /// Count codewords. Returns false if the measurement must stop.
     pub fn count(&self, more: u64) -> bool {
         if let Ok(mut state) = self.state.lock() {
             state.done += more;
@@ -44,7 +44,7 @@ impl Progress {
                 bar.set_message(self.text(state.done, now));
             } else if now.duration_since(state.told) >= EVERY {
                 state.told = now;
-                // An error is ignored: the work continues if standard error is closed.
+                // Errors are ignored, so that the measurement continues if standard error is closed.
                 let _ = writeln!(std::io::stderr(), "progress: {}", self.text(state.done, now));
             }
         }

@@ -1,4 +1,4 @@
-//! `tailcut ldpc table`: the table from which the simulator draws.
+//! `tailcut ldpc table`: measures the table from which the simulator draws decoding results.
 
 use super::progress::Progress;
 use crate::args::TableArgs;
@@ -18,7 +18,7 @@ pub fn run(args: &TableArgs) -> Result<(), CliError> {
     }
     // From here on an interrupt must remove the incomplete file.
     catch_interrupts();
-    // The file is opened first: the measurement takes minutes.
+    // Create the file before the measurement, which takes minutes.
     let output = args.out.as_deref().map(|out| output(out, args.force)).transpose()?;
     let progress = Progress::new(plan.frames());
     let threads = args.threads.map_or_else(threads, usize::from);
@@ -35,7 +35,7 @@ pub fn run(args: &TableArgs) -> Result<(), CliError> {
     ))
 }
 
-/// Begin the file of the table.
+/// Create the file of the table.
 fn output(to: &Path, force: bool) -> Result<Replacement, CliError> {
     may_write(to, force)?;
     Replacement::new(to).map_err(|e| CliError::Input(format!("cannot write {}: {e}", to.display())))

@@ -1,4 +1,4 @@
-//! The life of each scheme's drive under a workload, until it is read-only.
+//! The lifetime of a drive under a workload, for each scheme, until the drive becomes read-only.
 
 use super::{config_of, show};
 use crate::args::LifetimeArgs;
@@ -14,22 +14,22 @@ use tailcut_sim::{Cache, Experiment, SchemeSpec, Snapshots};
 use tailcut_units::quantity::human_bytes;
 use tailcut_workload::TraceReplay;
 
-/// Erases by which blocks differ before wear levelling acts; with fewer it acts on chance.
+/// The smallest difference in erases between blocks at which wear levelling acts. A smaller difference is random.
 const LEAST_GAP: u32 = 5;
 
-/// The life of one scheme's drive.
+/// The lifetime of one scheme's drive.
 #[derive(Serialize)]
 struct Row {
     scheme: String,
-    /// Raw bit errors of a KiB beyond which a block is retired.
+    /// A block with more raw bit errors per KiB is retired.
     requirement: u32,
-    /// Bytes written in the life against those of the first scheme.
+    /// Bytes written in the lifetime, relative to those of the first scheme.
     against_first: f64,
     #[serde(flatten)]
     life: DriveLife,
 }
 
-/// All schemes, and what was asked.
+/// The results of all schemes, and the settings.
 #[derive(Serialize)]
 struct Lives {
     device: String,
@@ -38,12 +38,12 @@ struct Lives {
     untimed_cycles: u32,
     capacity_bytes: u64,
     seed: u64,
-    /// Whether it was stopped before its end: lives are cut short, or missing.
+    /// Whether the command was interrupted, so that results are incomplete or missing.
     partial: bool,
     schemes: Vec<Row>,
 }
 
-/// Run the workload on each scheme's drive, and print the lives.
+/// Run the workload on each scheme's drive, and print the lifetimes.
 pub fn run(args: &LifetimeArgs, text: &str) -> Result<(), CliError> {
     let terminal = Terminal::new(args.json);
     let mut schemes = Vec::new();

@@ -1,4 +1,4 @@
-//! What the control socket answers.
+//! Answers the requests to the control socket.
 
 use super::monitor::Monitor;
 use crate::args::serve::ServeArgs;
@@ -11,7 +11,7 @@ use tailcut_workload::log::MEASURE;
 
 /// The live page.
 const PAGE: &str = include_str!("page.html");
-/// The paths, with what they are asked by.
+/// The paths with their methods.
 const PATHS: [(Method, &str); 8] = [
     (Method::Get, "/"),
     (Method::Get, "/summary.json"),
@@ -23,7 +23,7 @@ const PATHS: [(Method, &str); 8] = [
     (Method::Post, "/stop"),
 ];
 
-/// Answer a question.
+/// Answer a request.
 pub fn answer(asked: Asked, args: &ServeArgs, monitor: &Monitor, server: &mut Server, stopped: &AtomicBool) {
     let answer = match (asked.method, asked.path.as_str()) {
         (Method::Get, "/") => Answer::ok("text/html; charset=utf-8", PAGE),
@@ -63,7 +63,7 @@ fn not_found(path: &str) -> Answer {
     }
 }
 
-/// Another value of a key, or another speed of the model's time.
+/// Change the value of a key, or the speed of the model's time.
 fn set(server: &mut Server, text: &str) -> Answer {
     let Some(speed) = text.strip_prefix("speed=") else {
         return match Intervention::change(text) {
@@ -92,7 +92,7 @@ fn done(at_ns: u64, what: &str) -> Answer {
     Answer::ok("application/json", serde_json::json!({ "at_ns": at_ns, "done": what }).to_string())
 }
 
-/// What the summary does not have: the clients, and the lateness of answers in ns.
+/// The figures that the summary does not have: the clients, and the lateness of answers in ns.
 fn live_json(monitor: &Monitor, server: &Server) -> String {
     let (served, late) = (server.served(), server.lateness());
     let at = |percent| late.percentile(percent);
@@ -113,7 +113,7 @@ fn live_json(monitor: &Monitor, server: &Server) -> String {
     .to_string()
 }
 
-/// A percentile as a share, for a label.
+/// A percentile as a fraction, for a label.
 fn share(percent: f64) -> String {
     let share = format!("{:.8}", percent / 100.0);
     share.trim_end_matches('0').trim_end_matches('.').to_string()

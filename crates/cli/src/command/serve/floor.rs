@@ -1,4 +1,4 @@
-//! `--floor`: what a request takes on this machine is taken off the latencies of the host in the model.
+//! `--floor`: subtracts the round trip of this machine from the host latencies of the model.
 
 use crate::args::LayerArgs;
 use crate::args::serve::{Floor, ServeArgs};
@@ -7,7 +7,8 @@ use tailcut_config::Resolved;
 use tailcut_units::Span;
 use tailcut_units::quantity::human_time;
 
-/// The configuration with lower latencies of the host, and a line that says so. Without `--floor`: as it is.
+/// Lower the host latencies of a configuration. Returns a line that describes the change too. Without `--floor`
+/// nothing changes.
 pub fn lowered(args: &ServeArgs, resolved: Resolved) -> Result<(Resolved, Option<String>), CliError> {
     let Some(floor) = args.floor else { return Ok((resolved, None)) };
     let wall = match floor {

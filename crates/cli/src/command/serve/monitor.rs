@@ -1,4 +1,4 @@
-//! What a server has measured so far: latencies with their causes, the log, and the digest.
+//! The measurements of a server: latencies with their causes, the log, and the digest.
 
 use crate::args::serve::ServeArgs;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,32 +14,32 @@ use tailcut_stats::{Digest, Measured, Recorder, RecorderOptions, Sample};
 use tailcut_units::{HostOp, SimTime, Status};
 use tailcut_workload::log::{LogError, LogWriter};
 
-/// The name of the only job.
+/// The name of the only job of a server.
 const JOB: &str = "served";
 
-/// What is measured, shared with the engine that reports it.
+/// The measurements of a server, shared with its engine.
 #[derive(Clone)]
 pub struct Monitor(Arc<Mutex<Measures>>);
 
-/// The measures of a server.
+/// The measurements of a server.
 pub struct Measures {
     recorder: Recorder,
     digest: Digest,
-    /// The number of the first command: the drive of a store has had others before.
+    /// The number of the first command. The drive of a store has had earlier commands.
     first: Option<u64>,
     usage_from: Usage,
-    /// Only requests that came from then on are measured.
+    /// Only requests from this time on are measured.
     from: SimTime,
     /// Changes to the drive other than commands.
     done: Vec<(SimTime, String)>,
-    /// The log, until it fails.
+    /// The log, until a write to it fails.
     pub log: Option<LogWriter>,
-    /// Why it has failed.
+    /// The error of the log.
     pub log_failed: Option<LogError>,
 }
 
 impl Monitor {
-    /// Measure a drive from now on.
+    /// Start to measure a drive.
     pub fn new(drive: &Stored, log: Option<LogWriter>) -> Monitor {
         let options = RecorderOptions { start: drive.now(), ..RecorderOptions::default() };
         let recorder = Recorder::new(&[JOB.to_string()], options);
@@ -57,12 +57,12 @@ impl Monitor {
         Monitor(Arc::new(Mutex::new(measures)))
     }
 
-    /// The measures.
+    /// The measurements.
     pub fn measures(&self) -> MutexGuard<'_, Measures> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Take an event of the drive.
+    /// Record an event of the drive.
     pub fn note(&self, event: &Event<'_>) {
         let mut m = self.measures();
         match event {
@@ -100,7 +100,7 @@ impl Monitor {
         }
     }
 
-    /// Note the levels of the drive at the ends of intervals.
+    /// Record the levels of the drive at the ends of intervals.
     pub fn gauge(&self, drive: &Stored) {
         let mut m = self.measures();
         if drive.now() >= m.recorder.interval_end() {
@@ -114,8 +114,8 @@ impl Monitor {
         self.measures().done.clone()
     }
 
-    /// Measure the requests that come from now on, and forget the latencies of those before. The counters of the drive and
-    /// the digest go on.
+    /// Measure the requests from now on, and forget earlier latencies. The counters of the drive and the digest
+    /// continue.
     pub fn measure_from(&self, now: SimTime) {
         let options = RecorderOptions { start: now, ..RecorderOptions::default() };
         let mut m = self.measures();
@@ -129,7 +129,7 @@ impl Monitor {
         (m.digest.value(), m.digest.count())
     }
 
-    /// The summary of what was served up to now, in the form of a run's.
+    /// The summary until now, in the form of a run's summary.
     pub fn summary(&self, args: &ServeArgs, server: &Server) -> Summary {
         let drive = server.engine().drive();
         let (recorder, digest) = {
@@ -171,7 +171,7 @@ impl Monitor {
     }
 }
 
-/// The counters of the drive that the summary of a server has.
+/// The counters of the drive for the summary.
 fn counters(drive: &Stored, measured: &Measured) -> DeviceCounters {
     let c = drive.counters();
     let own = |(class, n): (&str, u64)| (n > 0 || class == "user").then(|| (class.to_string(), n));
