@@ -56,10 +56,8 @@ struct Victim {
     prepared: bool,
 }
 
-/// The state of collection.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Collector {
-    /// Chosen lines in the order of their choice.
     victims: VecDeque<Victim>,
     /// Bitmaps that no victim uses.
     spare: Vec<Vec<u64>>,
@@ -167,7 +165,6 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         self.state.timers.set(TIMER_RARE, at);
     }
 
-    /// Handle the timer of collection and of dying planes.
     #[cold]
     pub(super) fn rare_timer(&mut self) {
         let now = self.state.now;

@@ -43,7 +43,6 @@ impl Failures {
         self.unreadable.is_empty() && self.dead.is_empty()
     }
 
-    /// Mark planes as dead.
     fn kill<O: Observer>(&mut self, flash: &mut Flash<O>, planes: Range<u32>, now: SimTime) {
         let (first, count) = (planes.start, planes.end - planes.start);
         for plane in planes {
@@ -103,7 +102,6 @@ impl Failures {
         }
     }
 
-    /// Whether writes are refused.
     #[inline]
     pub(super) fn is_read_only(&self) -> bool {
         self.read_only.is_some()

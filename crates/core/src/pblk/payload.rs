@@ -99,7 +99,6 @@ struct Units<'a> {
 }
 
 impl Units<'_> {
-    /// The strides of the line.
     fn strides(&self) -> Option<Strides> {
         self.shape.strides_of(&self.state.lines, self.line)
     }
@@ -119,7 +118,6 @@ impl Units<'_> {
         (l.start..l.end).contains(&unit) && !self.state.lines.is_bad(self.line, self.shape.position_of(unit))
     }
 
-    /// Whether a unit is parity.
     fn is_parity(&self, unit: u32) -> bool {
         let of_parity = |strides: Strides| strides.is_parity(self.shape.position_of(unit));
         self.strides().is_some_and(of_parity) && self.counts(unit)

@@ -88,7 +88,6 @@ pub struct Entry {
     pub origin: Origin,
     /// The kind of line to which it goes.
     pub heat: Heat,
-    /// Whether it is programmed.
     programmed: bool,
     /// The distance to the next sector of its kind, if that one was inserted before the writer has taken this one.
     to_next: u32,
@@ -436,7 +435,6 @@ mod tests {
         (place, reused)
     }
 
-    /// Write these sectors.
     fn fill(ring: &mut Ring, lbas: std::ops::Range<u32>) {
         for lba in lbas {
             ring.insert(Lpn(lba), Origin::User, Heat::Hot);

@@ -544,7 +544,6 @@ fn metadata_distance(luns: u32, strides: Option<&Strides>) -> u32 {
     }
 }
 
-/// Good chunks of a line.
 fn good_chunks(bad: &[bool], luns: u32, line: u32) -> u32 {
     let of_line = bad.get((line * luns) as usize..((line + 1) * luns) as usize).unwrap_or_default();
     luns - of_line.iter().filter(|&&bad| bad).count() as u32

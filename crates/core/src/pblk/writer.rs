@@ -58,7 +58,6 @@ pub(super) struct Unit {
     padding: u32,
     /// Whether its first sector is one of collection.
     of_collection: bool,
-    /// Whether the program has failed.
     failed: bool,
 }
 

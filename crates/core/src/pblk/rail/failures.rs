@@ -77,9 +77,7 @@ impl Way {
 /// A sector that a read needs, on a drive with strides and faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in super::super) struct Wanted {
-    /// The sector.
     pub sector: Ppa,
-    /// How it is read.
     pub way: Way,
     /// The member of its stride that is not read when parity computes the sector.
     pub without: u32,

@@ -22,7 +22,6 @@ impl Chunk {
         Chunk { heat: Heat::ALL[(number & 1) as usize], position: number >> 1 }
     }
 
-    /// Encode a chunk as a number.
     fn number(self) -> u32 {
         self.position << 1 | self.heat as u32
     }
