@@ -39,7 +39,6 @@ pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// `tailcut run`.
 pub fn run(args: &RunArgs) -> Result<(), CliError> {
     if args.device.is_empty() && args.replay_log.is_none() {
         let text = "DEVICE is missing: a preset such as `z-ssd` (see `tailcut show devices`), or a device file ending in .toml";
@@ -175,7 +174,6 @@ fn execute(
     Ok(finished(args.device_name(), experiment, plan, results?)?)
 }
 
-/// Print the results.
 fn report(
     args: &RunArgs,
     terminal: Terminal,

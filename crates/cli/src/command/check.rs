@@ -16,7 +16,6 @@ use tailcut_units::quantity::{human_bytes, human_time};
 /// The interval between reports of progress.
 const EVERY: std::time::Duration = std::time::Duration::from_secs(10);
 
-/// `tailcut check`.
 pub fn check(args: &CheckArgs) -> Result<(), CliError> {
     let terminal = Terminal::new(false);
     let path = args.store.display();

@@ -8,7 +8,6 @@ mod table;
 use crate::args::LdpcCommand;
 use crate::error::CliError;
 
-/// Measure the code.
 pub fn run(what: &LdpcCommand) -> Result<(), CliError> {
     match what {
         LdpcCommand::Curve(args) => curve::run(args),

@@ -146,7 +146,6 @@ impl<'a> Report<'a> {
         Ok(report)
     }
 
-    /// The path of the page of an experiment.
     fn page(&self, id: &str) -> PathBuf {
         self.pages.join(format!("{}.md", markdown::stem(id)))
     }

@@ -30,7 +30,6 @@ use tailcut_workload::log::{LogError, LogHeader, LogWriter, PutSnapshot};
 /// The fewest cores with which the server may spin.
 const CORES_TO_SPIN: usize = 4;
 
-/// `tailcut serve`.
 pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
     let terminal = Terminal::new(false);
     let (resolved, floor) = floor::lowered(args, args.layers.resolve(&args.device, &[&args.scheme])?)?;

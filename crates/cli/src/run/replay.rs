@@ -10,7 +10,6 @@ use tempfile::TempDir;
 
 /// A log, and the arguments of its run.
 pub struct Replay {
-    /// The arguments.
     pub args: RunArgs,
     log: LogFile,
     /// The folder with the device of the log.

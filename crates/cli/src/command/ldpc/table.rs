@@ -35,7 +35,6 @@ pub fn run(args: &TableArgs) -> Result<(), CliError> {
     ))
 }
 
-/// Create the file of the table.
 fn output(to: &Path, force: bool) -> Result<Replacement, CliError> {
     may_write(to, force)?;
     Replacement::new(to).map_err(|e| CliError::Input(format!("cannot write {}: {e}", to.display())))

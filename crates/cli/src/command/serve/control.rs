@@ -23,7 +23,6 @@ const PATHS: [(Method, &str); 8] = [
     (Method::Post, "/stop"),
 ];
 
-/// Answer a request.
 pub fn answer(asked: Asked, args: &ServeArgs, monitor: &Monitor, server: &mut Server, stopped: &AtomicBool) {
     let answer = match (asked.method, asked.path.as_str()) {
         (Method::Get, "/") => Answer::ok("text/html; charset=utf-8", PAGE),

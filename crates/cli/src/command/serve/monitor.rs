@@ -21,7 +21,6 @@ const JOB: &str = "served";
 #[derive(Clone)]
 pub struct Monitor(Arc<Mutex<Measures>>);
 
-/// The measurements of a server.
 pub struct Measures {
     recorder: Recorder,
     digest: Digest,
@@ -57,7 +56,6 @@ impl Monitor {
         Monitor(Arc::new(Mutex::new(measures)))
     }
 
-    /// The measurements.
     pub fn measures(&self) -> MutexGuard<'_, Measures> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
