@@ -84,7 +84,7 @@ impl Policies {
 
 /// Answers of the policies that never change in a drive.
 #[derive(Clone, Debug)]
-pub(super) struct Fixed {
+pub(super) struct FixedAnswers {
     /// Whether flash operations can fail.
     pub may_fail: bool,
     /// Whether every operation has the index of its block.
@@ -124,7 +124,7 @@ pub(super) struct Fixed {
     pub refreshes: bool,
 }
 
-impl Fixed {
+impl FixedAnswers {
     /// Ask the policies. `may_fail`: flash operations can fail. `has_parity`: units belong to stripes.
     pub fn new(
         (p, arbiters): (&Policies, &Arbiters),
@@ -132,9 +132,9 @@ impl Fixed {
         transfer: Transfer,
         may_fail: bool,
         has_parity: bool,
-    ) -> Fixed {
+    ) -> FixedAnswers {
         let per_erase = parts.eraser.as_ref().map_or(1, Eraser::cycles_per_erase);
-        Fixed {
+        FixedAnswers {
             may_fail,
             names_blocks: may_fail || parts.slow_programs.is_some() || arbiters.suspends_programs(),
             write_path: if has_parity { WritePath::Stripes } else { WritePath::Rows },

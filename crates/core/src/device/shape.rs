@@ -5,7 +5,7 @@ use super::capacity::{
     without_slc,
 };
 use super::checks::{check_striping, check_values};
-use super::policies::{Arbiters, Dimensioning, Fixed, Policies};
+use super::policies::{Arbiters, Dimensioning, FixedAnswers, Policies};
 use super::slc::FoldRule;
 use crate::address::BusyUnit;
 use crate::array::eraser::Eraser;
@@ -132,7 +132,7 @@ pub struct Shape {
     /// Warnings for the user about a configuration that can be built.
     pub warnings: Vec<String>,
     /// The answers of the policies that never change.
-    pub(super) fixed: Fixed,
+    pub(super) fixed: FixedAnswers,
 }
 
 impl Shape {
@@ -203,7 +203,7 @@ impl Shape {
         let arbiters = Arbiters::new(&c.policy, &context)?;
         let policies = Policies::new(&c.policy, &context, Dimensioning { buffer, placement, gc_schedule })?;
         let members = (&policies, &arbiters);
-        let fixed = Fixed::new(members, &parts, c.host.transfer, faults.is_some(), stripes.is_some());
+        let fixed = FixedAnswers::new(members, &parts, c.host.transfer, faults.is_some(), stripes.is_some());
         let Parts { timing, slow_programs, eraser, senses } = parts;
         let shape = Shape {
             fixed,

@@ -7,7 +7,7 @@
 use super::attempts::Plain;
 use super::join::joined;
 use super::op::{OpId, Target};
-use super::state::{Fixed, Flash, FlashState};
+use super::state::{Flash, FlashConstants, FlashState};
 use crate::intervention::{InterventionError, TIMEOUT};
 use crate::nand::OpKind;
 use crate::nand::blocks::{Blocks, Found};
@@ -265,11 +265,17 @@ impl<O> Flash<O> {
 
 /// Whether the block at an index of a plane is expected to have more errors than `most`, in 1/16.
 #[inline(always)]
-fn has_more_errors(fixed: &Fixed, blocks: &Blocks, plane: u32, index: u32, most: Option<u32>) -> bool {
+fn has_more_errors(
+    fixed: &FlashConstants,
+    blocks: &Blocks,
+    plane: u32,
+    index: u32,
+    most: Option<u32>,
+) -> bool {
     most.is_some_and(|most| errors(fixed, blocks, plane, index) > most)
 }
 
 #[cold]
-fn errors(fixed: &Fixed, blocks: &Blocks, plane: u32, index: u32) -> u32 {
+fn errors(fixed: &FlashConstants, blocks: &Blocks, plane: u32, index: u32) -> u32 {
     fixed.eraser.as_ref().map_or(0, |eraser| eraser.errors(blocks, plane, index))
 }

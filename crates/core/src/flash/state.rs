@@ -79,7 +79,7 @@ pub struct Setup {
 }
 
 /// The constants of the flash.
-pub(super) struct Fixed {
+pub(super) struct FlashConstants {
     pub timing: Timing,
     pub slow_programs: Option<Timing>,
     pub suspend: SuspendConfig,
@@ -146,7 +146,7 @@ pub struct FlashState {
 /// All dies, channels and decoders of a drive, with the operations at them.
 pub struct Flash<O> {
     pub(super) observer: O,
-    pub(super) fixed: Fixed,
+    pub(super) fixed: FlashConstants,
     pub(super) state: FlashState,
 }
 
@@ -164,7 +164,7 @@ impl<O> Flash<O> {
         let codeword = setup.timing.transfer_codewords_ns(1).saturating_sub(setup.ecc.decode.0);
         let failures = Failures::new(setup.faults.as_ref(), planes);
         let first = Occupant::ALL.into_iter().filter(|&o| schedule.first_on_channel(o)).collect();
-        let fixed = Fixed {
+        let fixed = FlashConstants {
             interrupters: interrupters(&schedule, &setup.suspend_erase, &setup.suspend_program),
             grants: Grants::new(setup.order, first),
             reads_close_channel: schedule.reads_close_channel(),
@@ -245,7 +245,7 @@ impl<O> Flash<O> {
     }
 }
 
-impl Fixed {
+impl FlashConstants {
     /// The planes that an operation addresses, counted over the drive.
     pub fn planes_of(&self, cmd: &FlashCommand) -> impl Iterator<Item = u32> + use<> {
         let first = self.first_plane(cmd.unit);

@@ -515,7 +515,7 @@ impl Extents {
 
 mod audit;
 mod restored;
-pub use audit::Seen;
+pub use audit::AuditView;
 
 #[cfg(test)]
 mod tests;

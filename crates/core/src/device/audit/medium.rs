@@ -6,7 +6,7 @@ use crate::containers::NONE;
 use crate::device::copies::Copies;
 use crate::device::drive::Device;
 use crate::device::gc::collect::Collection;
-use crate::ftl::extents::Seen;
+use crate::ftl::extents::AuditView;
 use crate::ftl::map::{InBuffer, Mapping};
 use crate::medium::Medium;
 use crate::nand::OpKind;
@@ -209,8 +209,12 @@ impl<O: Observer, M: Medium> Device<O, M> {
             law!(targets.iter().eq(rebuilds.in_use().into_iter().map(of)), "extents of reconstructions");
         }
         let collected: Vec<Option<u32>> = self.state.gc.collections.iter().map(Collection::target).collect();
-        let seen =
-            Seen { valid: &valid, pending_rows: &pending_rows, readers: &readers, collected: &collected };
+        let seen = AuditView {
+            valid: &valid,
+            pending_rows: &pending_rows,
+            readers: &readers,
+            collected: &collected,
+        };
         self.state.extents.audit(layout, &seen)?;
         self.state.slc.region.audit(layout, &valid, &pending_rows, &collected)
     }

@@ -6,7 +6,7 @@ use crate::containers::NONE;
 use crate::ftl::layout::Layout;
 
 /// The state of other parts, with which the extents must agree.
-pub struct Seen<'a> {
+pub struct AuditView<'a> {
     /// By extent: valid units according to the map.
     pub valid: &'a [u32],
     /// By extent: allocated rows whose programs have not ended.
@@ -20,7 +20,7 @@ pub struct Seen<'a> {
 impl Extents {
     /// Check that the counts by extent agree with `seen`, and that every usable extent is in
     /// exactly one state.
-    pub fn audit(&self, layout: &Layout, seen: &Seen<'_>) -> Result<(), String> {
+    pub fn audit(&self, layout: &Layout, seen: &AuditView<'_>) -> Result<(), String> {
         let extents = layout.extents() as usize;
         law!(self.valid.len() == extents, "{} extents of {extents}", self.valid.len());
         let mut free = vec![false; extents];
@@ -46,7 +46,13 @@ impl Extents {
         Ok(())
     }
 
-    fn audit_extent(&self, layout: &Layout, extent: u32, free: bool, seen: &Seen<'_>) -> Result<(), String> {
+    fn audit_extent(
+        &self,
+        layout: &Layout,
+        extent: u32,
+        free: bool,
+        seen: &AuditView<'_>,
+    ) -> Result<(), String> {
         let x = extent as usize;
         let (count, bits) = (self.valid(extent), seen.valid[x]);
         law!(bits == count, "extent {extent} counts {count} valid units and has {bits}");
