@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 const MAGIC: &[u8; 8] = b"TAILCUT\0";
 /// The format's version: a snapshot of another version is refused.
-pub(crate) const VERSION: u32 = 44;
+pub(crate) const VERSION: u32 = 45;
 const CHUNK: usize = 1 << 20;
 
 /// Why a snapshot was not taken or not restored. After an error, drop the device that was being

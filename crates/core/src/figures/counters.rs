@@ -52,8 +52,6 @@ counters! {
     slc_pads;
     /// Extents of the SLC region erased.
     slc_erases;
-    /// Mapping units of rows whose program has failed, padding included.
-    programs_failed "failed";
     /// Rows whose program has failed.
     program_failures;
     /// Collections whose victim had a block that could not be erased.
@@ -68,6 +66,8 @@ counters! {
     programs_pad "pad";
     /// Mapping units of the translation layer's own records: pblk's at the start and end of lines.
     programs_metadata "metadata";
+    /// Mapping units of rows whose program has failed, padding included.
+    programs_failed "failed";
     /// Rows programmed by all dies, for the check that the other counters add up.
     rows_programmed;
     /// Mapping units written by the host (an overwrite in the buffer counts).

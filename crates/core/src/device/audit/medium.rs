@@ -59,10 +59,10 @@ impl Copies<'_> {
             let fits = held.iter().zip(self.parity.places.most()).all(|(held, most)| held <= most);
             law!(fits, "groups have {held:?} stripes of {:?}", self.parity.places.most());
             let mut groups = vec![0; held.len()];
-            for (lane, &n) in (0..).zip(self.parity.programs.lanes()) {
+            for (lane, &n) in (0..).zip(self.write.programs.lanes()) {
                 groups[stripes.group_of_lane(lane) as usize] += n;
             }
-            law!(groups == self.parity.programs.groups(), "groups count other programs than their lanes");
+            law!(groups == self.write.programs.groups(), "groups count other programs than their lanes");
         }
         Ok(())
     }

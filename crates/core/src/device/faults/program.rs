@@ -89,7 +89,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     /// Note that a row has no readable data, because its program has failed.
     pub(in crate::device) fn row_failed(&mut self, lane: u32, extent: u32, ppa: Ppa) {
         let upr = self.shape.layout.units_per_row;
-        self.state.parity.count_rows(&self.shape, &mut self.state.counters, lane, 1);
+        self.state.write.count_rows(&self.shape, &mut self.state.counters, lane, 1);
         let dead = self.state.faults.is_dead_at(&self.shape.layout, ppa);
         let s = &mut self.state;
         s.counters.programs_failed += u64::from(upr);
@@ -155,7 +155,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         if unread {
             self.state.counters.read_failures += 1;
             // The row contains data that could not be read.
-            self.state.parity.count_rows(&self.shape, &mut self.state.counters, lane, 1);
+            self.state.write.count_rows(&self.shape, &mut self.state.counters, lane, 1);
             self.state.counters.programs_failed += 1;
             self.state.extents.row_programmed(&self.shape.layout, extent);
             self.data.padded(target..target + 1);

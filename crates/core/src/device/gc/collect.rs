@@ -599,7 +599,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 s.gc.note_gain(
                     &self.shape.layout,
                     &s.extents,
-                    &s.parity,
+                    &s.write.programs,
                     lane,
                     victim,
                     reason == Reason::Space,

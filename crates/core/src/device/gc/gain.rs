@@ -5,7 +5,7 @@
 use crate::device::copies::Copies;
 use crate::device::drive::Device;
 use crate::device::gc::state::Gc;
-use crate::device::parity::state::Parity;
+use crate::device::write::programs::Programs;
 use crate::ftl::extents::Extents;
 use crate::ftl::extents::Writer;
 use crate::ftl::layout::Layout;
@@ -88,13 +88,19 @@ impl Copies<'_> {
 }
 
 impl Gc {
-    fn contents_of(&self, layout: &Layout, extents: &Extents, parity: &Parity, lane: u32) -> LaneContents {
+    fn contents_of(
+        &self,
+        layout: &Layout,
+        extents: &Extents,
+        programs: &Programs,
+        lane: u32,
+    ) -> LaneContents {
         let own = lane * layout.stride..(lane + 1) * layout.stride;
         let taken = self.collections[lane as usize].gain.taken;
         LaneContents {
             // Rows are counted at the end of their program, so the difference may wrap around while a collection is
             // under way.
-            rows: parity.programs.lanes()[lane as usize].wrapping_sub(taken),
+            rows: programs.lanes()[lane as usize].wrapping_sub(taken),
             valid: own.map(|extent| u64::from(extents.valid(extent))).sum(),
         }
     }
@@ -105,7 +111,7 @@ impl Gc {
         &mut self,
         layout: &Layout,
         extents: &Extents,
-        parity: &Parity,
+        programs: &Programs,
         lane: u32,
         victim: u32,
         for_space: bool,
@@ -113,7 +119,7 @@ impl Gc {
         let units = layout.units_per_extent - extents.units_in_holes(victim);
         let mut gain = self.collections[lane as usize].gain;
         gain.ends((units / layout.units_per_row).into(), for_space, || {
-            self.contents_of(layout, extents, parity, lane)
+            self.contents_of(layout, extents, programs, lane)
         });
         self.collections[lane as usize].gain = gain;
     }
@@ -130,7 +136,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
                 != self.state.gc.contents_of(
                     &self.shape.layout,
                     &self.state.extents,
-                    &self.state.parity,
+                    &self.state.write.programs,
                     lane,
                 )
         {

@@ -57,7 +57,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let rest = row.pad(&mut self.state.extents, &self.shape.layout);
         self.state.counters.programs_pad += u64::from(rest.end - rest.start);
         self.data.padded(rest);
-        self.state.parity.count_rows(&self.shape, &mut self.state.counters, lane, rows);
+        self.state.write.count_rows(&self.shape, &mut self.state.counters, lane, rows);
         if !self.state.must_drain(Lane(lane)) {
             self.erase_instantly(lane);
         }

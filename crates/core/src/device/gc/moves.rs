@@ -237,7 +237,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.data.copied(source, target);
         self.moved(self.map.owner(source), source, target);
         let (extent, _) = self.shape.layout.extent_of(target);
-        self.state.parity.count_rows(&self.shape, &mut self.state.counters, lane, 1);
+        self.state.write.count_rows(&self.shape, &mut self.state.counters, lane, 1);
         self.state.gc.count_moved(&self.shape, &mut self.state.counters, lane, 1);
         let s = &mut self.state;
         s.extents.row_programmed(&self.shape.layout, extent);

@@ -8,7 +8,6 @@ use crate::device::drive::TIMER_REBUILT;
 use crate::device::limits::Limits;
 use crate::device::parity::stripes::StripeState;
 use crate::device::shape::Shape;
-use crate::device::write::programs::Programs;
 use crate::front::Ring;
 use crate::ftl::readers::Readers;
 use crate::ftl::stripe_places::StripePlaces;
@@ -21,8 +20,6 @@ pub(in crate::device) struct Parity {
     pub stripes: StripeState,
     /// The places of stripes that have moved.
     pub places: StripePlaces,
-    /// Rows programmed by lane.
-    pub programs: Programs,
     /// Reconstructions under way.
     pub rebuilds: Slab<Rebuild>,
     /// If reads can fail: by reconstruction, the extent of the unit that it computes.
@@ -47,7 +44,6 @@ impl Parity {
                 }
                 _ => StripePlaces::fixed(),
             },
-            programs: Programs::new(stripes, lanes),
             rebuilds: Slab::new(limits.rebuilds as usize, Rebuild::blank()),
             targets: Readers::new(limits.rebuilds),
             mends: Slab::new(limits.mends as usize, Mend::blank()),

@@ -4,12 +4,12 @@ use crate::address::{Lpn, Ppa};
 use crate::containers::NONE;
 use crate::device::copies::Copies;
 use crate::device::drive::Device;
-use crate::device::parity::state::Parity;
 use crate::device::parity::stripes::Member;
-use crate::device::shape::Shape;
+use crate::device::write::programs::Programs;
 use crate::ftl::buffer::DirtyList;
 use crate::ftl::map::Mapping;
 use crate::ftl::stripe_places::rotated;
+use crate::ftl::stripes::Stripes;
 use crate::medium::Medium;
 use crate::observer::Observer;
 use crate::policy::wear::{WearVerdict, WearView};
@@ -30,7 +30,7 @@ impl Copies<'_> {
     /// Sum of the programs of the lanes that the flush writes if the stripe does not move.
     fn programs_at_home(&self, it: &Flushed) -> u64 {
         let stripes = self.shape.striped();
-        let programs = self.parity.programs.lanes();
+        let programs = self.write.programs.lanes();
         let members = stripes.members(it.stripe).enumerate();
         // Parity is last, after the positions of the data.
         let written = it.dirty | 1 << (stripes.width - 1);
@@ -41,12 +41,11 @@ impl Copies<'_> {
     }
 }
 
-impl Parity {
+impl Programs {
     /// Return the offset of the parity in a group for which the lanes that the flush writes have
     /// the fewest programs, and the sum of these programs.
-    fn best_rotation(&self, shape: &Shape, it: &Flushed, group: u32) -> (u32, u64) {
-        let stripes = shape.striped();
-        let programs = self.programs.lanes();
+    fn best_rotation(&self, stripes: &Stripes, it: &Flushed, group: u32) -> (u32, u64) {
+        let programs = self.lanes();
         let at = |offset: u32| programs[stripes.lane(group, offset) as usize];
         let sum = |parity: u32| {
             let (mut sum, mut left) = (at(parity), it.dirty);
@@ -64,7 +63,7 @@ impl Parity {
 impl<O: Observer, M: Medium> Device<O, M> {
     /// Rows programmed by lane since the drive was made; those of its ageing are not counted.
     pub fn programs_by_lane(&self) -> &[u64] {
-        self.state.parity.programs.lanes()
+        self.state.write.programs.lanes()
     }
 
     /// Decide whether a stripe that is about to be flushed moves. Returns whether it does, and the
@@ -90,10 +89,10 @@ impl<O: Observer, M: Medium> Device<O, M> {
         let group = self.state.parity.places.group_of(stripes, stripe);
         let it = Flushed { stripe, dirty, writes: u64::from(dirty.count_ones()) + 1 };
         let width = u64::from(stripes.width);
-        let groups = self.state.parity.programs.groups();
+        let groups = self.state.write.programs.groups();
         let others = (0..stripes.groups).filter(|&g| g != group && self.state.parity.places.has_room(g));
         let coldest = others.min_by_key(|&g| groups[g as usize]).unwrap_or(group);
-        let (parity, best) = self.state.parity.best_rotation(&self.shape, &it, group);
+        let (parity, best) = self.state.write.programs.best_rotation(stripes, &it, group);
         let view = WearView {
             own: self.copies().programs_at_home(&it) / it.writes,
             best_rotation: best / it.writes,
@@ -104,7 +103,9 @@ impl<O: Observer, M: Medium> Device<O, M> {
             WearVerdict::Stay => return (false, NONE),
             WearVerdict::Shift => (group, parity),
             WearVerdict::Migrate if coldest == group => return (false, NONE),
-            WearVerdict::Migrate => (coldest, self.state.parity.best_rotation(&self.shape, &it, coldest).0),
+            WearVerdict::Migrate => {
+                (coldest, self.state.write.programs.best_rotation(stripes, &it, coldest).0)
+            }
         };
         let s = &mut self.state;
         s.counters.shifts += u64::from(to == group);

@@ -1,6 +1,6 @@
 //! The rows programmed by lane, whatever they hold.
 
-use crate::device::parity::state::Parity;
+use super::state::Writes;
 use crate::device::shape::Shape;
 use crate::figures::Counters;
 use crate::ftl::stripes::Stripes;
@@ -38,7 +38,7 @@ impl Programs {
     }
 }
 
-impl Parity {
+impl Writes {
     /// Count rows programmed in a lane.
     #[inline]
     pub(in crate::device) fn count_rows(

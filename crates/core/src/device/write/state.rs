@@ -1,5 +1,6 @@
 //! The state of host writes on their way to flash.
 
+use super::programs::Programs;
 use super::queues::WriteQueues;
 use super::ready_dies::ReadyDies;
 use super::write_unit::{Stalled, WriteUnit};
@@ -65,6 +66,8 @@ pub(in crate::device) struct Writes {
     pub lane_load: Vec<LaneLoad>,
     /// By lane: number of host write units placed there.
     pub lane_written: Vec<u64>,
+    /// Rows programmed by lane.
+    pub programs: Programs,
 }
 
 impl Writes {
@@ -82,6 +85,7 @@ impl Writes {
             stalled: Stalled::new(limits.lists, units),
             lane_load: vec![LaneLoad::default(); lanes],
             lane_written: vec![0; lanes],
+            programs: Programs::new(shape.stripes.as_ref(), shape.layout.lanes),
         }
     }
 }

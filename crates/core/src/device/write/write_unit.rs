@@ -503,7 +503,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         self.data.programmed(&self.state.copies(&self.shape, &self.map), write_unit);
         let upr = self.shape.layout.units_per_row;
         let lane = self.state.write.units[write_unit].lane;
-        self.state.parity.count_rows(&self.shape, &mut self.state.counters, lane, 1);
+        self.state.write.count_rows(&self.shape, &mut self.state.counters, lane, 1);
         let s = &mut self.state;
         if s.write.units[write_unit].stripe != NONE {
             return self.stripe_programmed(op, write_unit);
