@@ -73,7 +73,7 @@ fn the_schema_has_every_counter() {
     let text = std::fs::read_to_string(path).unwrap();
     let (before, rest) = text.split_once("        \"counters\": {\n").unwrap();
     let (head, rest) = rest.split_once("\"properties\": {\n").unwrap();
-    let (_, after) = rest.split_once("          },\n").unwrap();
+    let (_, after) = rest.split_once("\n          },\n").unwrap();
     let counters = counters_of_schema();
     let whole = format!("{before}        \"counters\": {{\n{head}\"properties\": {{\n{counters}{after}");
     if std::env::var_os("UPDATE").is_some() {
