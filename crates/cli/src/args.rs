@@ -497,6 +497,9 @@ pub enum ShowCommand {
         /// Print the whole reference page
         #[arg(long, conflicts_with_all = ["json", "pattern"])]
         markdown: bool,
+        /// Print a JSON Schema, from which editors complete and check device files
+        #[arg(long, conflicts_with_all = ["json", "pattern", "markdown"])]
+        schema: bool,
         /// As JSON
         #[arg(long)]
         json: bool,

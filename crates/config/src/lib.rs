@@ -38,7 +38,8 @@ mod write;
 
 pub use error::{ConfigError, Conflict, Place, Problem};
 pub use keys::{
-    KeyBound, KeyDefault, KeyEntry, KeyRange, KeyValue, key_entries, keys_markdown, keys_text, select_keys,
+    KeyBound, KeyDefault, KeyEntry, KeyRange, KeyValue, key_entries, keys_markdown, keys_schema, keys_text,
+    select_keys,
 };
 pub use preset::{
     DEVICES, Preset, PresetKind, SCHEMES, SchemePreset, WORKLOADS, WorkloadPreset, scheme_presets,

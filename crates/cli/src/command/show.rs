@@ -6,8 +6,8 @@ use crate::error::CliError;
 use crate::terminal::{Terminal, print, print_json};
 use serde::Serialize;
 use tailcut_config::{
-    Resolved, devices_text, key_entries, keys_markdown, keys_text, policies_markdown, policies_text,
-    schemes_text, select_keys, show_config, workloads_text,
+    Resolved, devices_text, key_entries, keys_markdown, keys_schema, keys_text, policies_markdown,
+    policies_text, schemes_text, select_keys, show_config, workloads_text,
 };
 use tailcut_core::drive::Drive;
 use tailcut_report::Ordered;
@@ -24,9 +24,12 @@ fn print_config_json(resolved: &Resolved) -> Result<(), CliError> {
     print_json(&Config { device: &resolved.device, config: config_values(resolved)? })
 }
 
-/// Print the keys that match a pattern, in one of three forms.
-fn keys(pattern: Option<&str>, markdown: bool, json: bool) -> Result<(), CliError> {
+/// Print the keys that match a pattern, in one of four forms.
+fn keys(pattern: Option<&str>, markdown: bool, schema: bool, json: bool) -> Result<(), CliError> {
     let entries = pattern.map_or_else(key_entries, select_keys)?;
+    if schema {
+        return print_json(&keys_schema(&entries));
+    }
     if markdown {
         return print(&keys_markdown(&entries));
     }
@@ -44,7 +47,9 @@ pub fn show(what: &ShowCommand) -> Result<(), CliError> {
         ShowCommand::Workloads => print(&workloads_text()?),
         ShowCommand::Policies { markdown: true } => print(&policies_markdown()),
         ShowCommand::Policies { markdown: false } => print(&policies_text()),
-        ShowCommand::Keys { pattern, markdown, json } => keys(pattern.as_deref(), *markdown, *json),
+        ShowCommand::Keys { pattern, markdown, schema, json } => {
+            keys(pattern.as_deref(), *markdown, *schema, *json)
+        }
         ShowCommand::RainBound(args) => rain_bound(args),
         ShowCommand::Config { device, scheme, json, layers } => {
             let resolved = layers.resolve(device, scheme)?;

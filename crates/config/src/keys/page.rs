@@ -56,6 +56,10 @@ manual of the policies. The faults of the flash (`faults`, and `fault[]` for eac
 be left out; [faults.md](faults.md) describes them. A module such as `device::shape` is a file of
 `crates/core/src`, and `sim::…` is one of `crates/sim/src`.
 
+Editors complete and check a file if they have a JSON Schema of the keys: `tailcut show keys --schema >
+tailcut.schema.json` writes it, and most TOML editors read its name from the first line of the file,
+`#:schema ./tailcut.schema.json`.
+
 A range gives the values that the key allows by itself; conditions that depend on other keys follow after
 a semicolon. A value outside its range is refused with an error that names the key.
 
