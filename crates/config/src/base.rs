@@ -1,9 +1,9 @@
 //! A device file that changes another device: `base = "z-ssd"`, or a file.
 
 use crate::error::{ConfigError, Problem};
+use crate::layer::{load_file, load_preset};
 use crate::merge::overlay;
 use crate::preset::PresetKind;
-use crate::resolve::{load_file, load_preset};
 use crate::tree::{Data, Tree};
 use std::path::{Path, PathBuf};
 

@@ -1,9 +1,9 @@
 //! Reports all missing keys in one message.
 
 use crate::error::{ConfigError, Problem};
+use crate::layer::load_preset;
 use crate::preset::PresetKind;
 use crate::read::read;
-use crate::resolve::load_preset;
 use crate::tree::{Data, Tree};
 use crate::write;
 use tailcut_core::device::config::DeviceConfig;

@@ -4,56 +4,20 @@ use crate::base::load_device;
 use crate::error::{ConfigError, Problem};
 use crate::faults;
 use crate::kind::refuse_other_kind;
+use crate::layer::{load_file, load_preset};
 use crate::merge::{leaves, normalise, overlay, refuse_conflict};
 use crate::missing::read_whole;
 use crate::preset::PresetKind;
+use crate::resolved::{Entry, Resolved};
 use crate::scale;
 use crate::set::parse_set;
 use crate::tree::{Data, Origin, Source, Tree, parse};
 use crate::write;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tailcut_core::device::config::DeviceConfig;
 use tailcut_core::ftl::config::FtlConfig;
 use tailcut_core::nand::faults::config::FaultConfig;
-
-/// A drive's configuration, and the layer and source of each value.
-#[derive(Clone, Debug)]
-pub struct Resolved {
-    /// The device preset's name, or the file's path.
-    pub device: String,
-    /// The configuration.
-    pub config: DeviceConfig,
-    /// The configuration as a complete device file in canonical form, with the sources of the
-    /// values as comments. Reading this text gives `config` and the sources again.
-    pub toml: String,
-    /// All values, in the order of the structs.
-    pub entries: Vec<Entry>,
-}
-
-/// One value of a resolved configuration.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
-    /// The dotted key.
-    pub key: String,
-    /// The value, as in a device file.
-    pub value: toml::Value,
-    /// The layer that set the value: `device z-ssd`, `scheme rps`, `file x.toml`, `--set
-    /// key=value`. If no layer sets a policy's key: the layer that chose the policy, as `scheme x,
-    /// default of lru`.
-    pub layer: String,
-    /// The source that the layer names: paper and table, data sheet, or assumption and its reason.
-    pub source: Option<String>,
-    /// Where the user has set the value: `x.toml:3:15`, or `--set key=value`; `None` for presets and defaults.
-    pub place: Option<String>,
-}
-
-impl Resolved {
-    /// Return the entry of a key.
-    pub fn entry(&self, key: &str) -> Option<&Entry> {
-        self.entries.iter().find(|e| e.key == key)
-    }
-}
 
 /// Resolve a configuration: apply `schemes`, `files` and `sets`, in this order, to the device. The
 /// device is a preset or a path ending in `.toml`, and may itself change another device (`base`). A
@@ -185,23 +149,6 @@ fn load_scheme(name: &str) -> Result<Tree, ConfigError> {
     if let Data::Table(t) = &mut tree.data {
         t.remove("description");
     }
-    Ok(tree)
-}
-
-/// Load a preset as a normalised layer.
-pub(crate) fn load_preset(kind: PresetKind, name: &str) -> Result<Tree, ConfigError> {
-    let preset = kind.find(name)?;
-    let mut tree = parse(&Source::bare(&format!("{} {name}", kind.word())), preset.text)?;
-    normalise(&mut tree)?;
-    Ok(tree)
-}
-
-/// Load a file as a normalised layer.
-pub(crate) fn load_file(path: &Path) -> Result<Tree, ConfigError> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|source| ConfigError::Read { path: PathBuf::from(path), source })?;
-    let mut tree = parse(&Source::text(&format!("file {}", path.display()), &text), &text)?;
-    normalise(&mut tree)?;
     Ok(tree)
 }
 

@@ -5,9 +5,9 @@
 //! no data on average, and there are as many of them on the small drive. So the capacity of the host is in proportion to
 //! the blocks without these.
 
+use crate::device_entry::DeviceEntry;
 use crate::error::{ConfigError, Problem};
-use crate::resolve::Resolved;
-use crate::show::DeviceEntry;
+use crate::resolved::Resolved;
 use crate::tree::{Data, Source, Tree, parse};
 use tailcut_core::ftl::config::FtlKind;
 use tailcut_core::policy::buffer::BufferConfig;

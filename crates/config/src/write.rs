@@ -1,6 +1,6 @@
 //! The canonical text of a configuration.
 
-use crate::resolve::Entry;
+use crate::resolved::Entry;
 use tailcut_core::device::config::DeviceConfig;
 use toml::Value;
 
