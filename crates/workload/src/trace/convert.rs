@@ -3,18 +3,15 @@
 use super::dense::DenseMap;
 use super::error::TraceError;
 use super::file::TraceFile;
-use super::formats::compact::{CompactHeader, HEADER_BYTES, RECORD_BYTES, encode};
+use super::formats::compact::{CompactWriter, HEADER_BYTES, RECORD_BYTES};
 use super::info::measure;
 use super::options::{Remap, TraceOptions};
 use super::reader::TraceReader;
-use super::record::{Record, TraceCounts};
+use super::record::TraceCounts;
 use super::touched::Touched;
 use serde::Serialize;
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
-use tailcut_units::HostOp;
 use tempfile::NamedTempFile;
-use xxhash_rust::xxh3::Xxh3Default;
 
 /// Description of the file written.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -78,7 +75,7 @@ fn fill(
     file: &mut NamedTempFile,
     write: impl Fn(std::io::Error) -> TraceError,
 ) -> Result<Converted, TraceError> {
-    let mut out = Compact::new(file.as_file_mut()).map_err(&write)?;
+    let mut out = CompactWriter::new(file.as_file_mut()).map_err(&write)?;
     let (mut near, mut left_out) = (0, TraceCounts::default());
     while let Some(record) = reader.next_record()? {
         let placed = dense.map_or(Some(record), |map| map.place_in_device(&record, &mut near, &mut left_out));
@@ -97,48 +94,4 @@ fn fill(
             ..reader.counts().clone()
         },
     })
-}
-
-/// Write records in the compact form. Their times must not decrease, and be at most [`TIME_MAX`](super::TIME_MAX).
-///
-/// # Errors
-/// The output cannot be written.
-pub fn write_compact(records: &[Record], out: impl Write + Seek) -> io::Result<()> {
-    let mut out = Compact::new(out)?;
-    records.iter().try_for_each(|record| out.push(record))?;
-    out.finish().map(drop)
-}
-
-/// Writes the compact form.
-struct Compact<W: Write + Seek> {
-    out: BufWriter<W>,
-    hash: Xxh3Default,
-    header: CompactHeader,
-}
-
-impl<W: Write + Seek> Compact<W> {
-    fn new(out: W) -> io::Result<Compact<W>> {
-        let mut out = BufWriter::with_capacity(256 * 1024, out);
-        out.write_all(&[0; HEADER_BYTES])?;
-        Ok(Compact { out, hash: Xxh3Default::new(), header: CompactHeader::default() })
-    }
-
-    fn push(&mut self, record: &Record) -> io::Result<()> {
-        let bytes = encode(record);
-        self.hash.update(&bytes);
-        self.header.records += 1;
-        self.header.reads += u64::from(record.op == HostOp::Read);
-        self.header.writes += u64::from(record.op == HostOp::Write);
-        self.header.span_ns = record.time;
-        self.out.write_all(&bytes)
-    }
-
-    /// The counts are first in the file but are known last.
-    fn finish(mut self) -> io::Result<CompactHeader> {
-        self.header.checksum = self.hash.digest();
-        self.out.seek(SeekFrom::Start(0))?;
-        self.out.write_all(&self.header.to_bytes())?;
-        self.out.flush()?;
-        Ok(self.header)
-    }
 }

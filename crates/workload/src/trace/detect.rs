@@ -1,18 +1,10 @@
 //! Detects the format of a trace from its content.
 
 use super::decode::sample_lines;
-use super::error::TraceError;
-use super::formats::{Format, disksim, heimdall};
+use super::error::{TraceError, bad};
+use super::formats::list::FORMATS;
+use super::formats::{Format, Looks, ascii, disksim};
 use super::stream::text_of;
-use super::{FORMATS, options::bad};
-
-/// How a format is recognised.
-pub(crate) enum Looks {
-    /// By the first bytes: a magic number, or plausible binary records.
-    Bytes(fn(&[u8]) -> bool),
-    /// By lines: whether a line has the format's shape.
-    Line(fn(&[u8]) -> bool),
-}
 
 /// A text format must match this share of the sample's lines, in 1/100. It is not 100, so
 /// that a bad line is reported as a bad line and not as an unknown file.
@@ -59,7 +51,7 @@ pub(crate) fn detect(file: &str, sample: &[u8], complete: bool) -> Result<&'stat
         .find(|(_, n)| *n > 0 && n * 100 >= most * MARGIN_PERCENT && n * 100 >= lines * CLAIM_PERCENT)
         .map(|(format, _)| match format.name {
             // Both have the same columns, in other units.
-            "heimdall" if heimdall::rather_sectors(text) => &disksim::FORMAT,
+            "heimdall" if ascii::rather_sectors(text) => &disksim::FORMAT,
             _ => format,
         })
         .ok_or_else(|| TraceError::Unrecognised { file: file.into(), known: NAMES.into() })

@@ -244,6 +244,11 @@ pub enum Reason {
     AtEnd(Box<Reason>),
 }
 
+/// An option error.
+pub(crate) fn bad(option: &'static str, value: impl ToString, allowed: &'static str) -> TraceError {
+    TraceError::Option { option, value: value.to_string(), allowed }
+}
+
 /// A field quoted for a message: at most 40 bytes, with control characters replaced.
 pub(crate) fn quote(field: &[u8]) -> String {
     let cut = &field[..field.len().min(40)];

@@ -10,9 +10,9 @@
 //! is issued in pieces; a trim is instead shortened to the slice, since its rest would
 //! trim the same addresses again.
 
-use super::error::TraceError;
+use super::error::{TraceError, bad};
 use super::footprint::Footprint;
-use super::options::{DeviceRule, bad};
+use super::options::DeviceRule;
 use super::record::{Record, TraceCounts};
 use crate::interrupt::Interrupt;
 use std::collections::HashMap;

@@ -32,19 +32,22 @@ mod reader;
 mod record;
 mod sort;
 mod source;
+mod spool;
 mod spread;
 mod stream;
 #[cfg(test)]
 mod tests;
 mod touched;
+mod unit;
 
-pub use convert::{Converted, convert, write_compact};
+pub use convert::{Converted, convert};
 pub use detect::format_by_name;
 pub use error::{Place, Reason, TraceError};
 pub use file::TraceFile;
 pub use formats::Format;
 pub use formats::columns::{Columns, Delimiter};
-pub use formats::compact::CompactHeader;
+pub use formats::compact::{CompactHeader, write_compact};
+pub use formats::list::FORMATS;
 pub use fuzz::{FuzzOutcome, fuzz_reader};
 pub(crate) use info::measure;
 pub use info::{SizeBucket, TraceInfo, info, info_of};
@@ -54,23 +57,3 @@ pub use record::{ADDRESS_MAX, Record, TIME_MAX, TraceCounts};
 pub use source::TraceSource;
 pub use stream::{Input, LINE_MAX};
 pub(crate) use touched::Touched;
-
-/// Every format: the list used by detection, `--format` and the documentation. If two
-/// formats claim the same lines, the earlier wins, which is the more specific one.
-pub static FORMATS: &[&Format] = &[
-    &formats::compact::FORMAT,
-    &formats::iolog::FORMAT,
-    &formats::blktrace::FORMAT,
-    &formats::blkparse::FORMAT,
-    &formats::msr::FORMAT,
-    &formats::systor::FORMAT,
-    &formats::alicloud::FORMAT,
-    &formats::spc::FORMAT,
-    &formats::tencent::FORMAT,
-    &formats::fiu::FORMAT,
-    &formats::heimdall::FORMAT,
-    &formats::disksim::FORMAT,
-    &formats::ssdsim::FORMAT,
-    &formats::vscsi::FORMAT,
-    &formats::oracle::FORMAT,
-];

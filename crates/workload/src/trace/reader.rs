@@ -1,10 +1,10 @@
 //! A trace as a stream of records in time order.
 
 use super::decode::{BATCH, Batch, Decoder, Entry, Setup};
-use super::detect::{Looks, detect, format_by_name, whole_lines};
+use super::detect::{detect, format_by_name, whole_lines};
 use super::error::TraceError;
 use super::file::TraceFile;
-use super::formats::{Format, columns};
+use super::formats::{Format, Looks, columns};
 use super::gaps::{Gaps, Largest};
 use super::options::{TimeUnit, TraceOptions};
 use super::record::{Record, TIME_MAX, TraceCounts, too_large};

@@ -1,12 +1,12 @@
 //! A trace as a stream of issues that a simulator pulls.
 
 use super::dense::DenseMap;
-use super::error::TraceError;
+use super::error::{TraceError, bad};
 use super::file::TraceFile;
 use super::footprint::Footprint;
 use super::formats::Format;
 use super::layout::{Layout, Pieces};
-use super::options::{DeviceRule, TimeUnit, TraceOptions, bad};
+use super::options::{DeviceRule, TimeUnit, TraceOptions};
 use super::reader::TraceReader;
 use super::record::{Record, TIME_MAX, TraceCounts};
 use super::stream::Input;

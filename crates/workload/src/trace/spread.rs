@@ -1,7 +1,6 @@
 //! Spreads the requests of one step of a coarse clock evenly over the step.
 
-use super::error::TraceError;
-use super::options::bad;
+use super::error::{TraceError, bad};
 use super::record::Record;
 use std::collections::VecDeque;
 use tailcut_units::Stream;

@@ -1,9 +1,9 @@
 //! The pages that a trace touches, and their numbers for a dense remap.
 
 use super::dense::DenseMap;
-use super::error::TraceError;
+use super::error::{TraceError, bad};
 use super::footprint::Footprint;
-use super::options::{DeviceRule, Remap, TraceOptions, bad};
+use super::options::{DeviceRule, Remap, TraceOptions};
 use std::sync::Arc;
 
 /// The most runs of pages in a dense map (256 MiB).

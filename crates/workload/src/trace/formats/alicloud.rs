@@ -3,9 +3,8 @@
 //! `device_id,opcode,offset,length,timestamp`: opcode R or W, offset and length in bytes,
 //! timestamp in microseconds.
 
-use super::Format;
+use super::{Format, Looks};
 use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed};
-use crate::trace::detect::Looks;
 use crate::trace::fields::{Csv, bad_value};
 use crate::trace::options::TimeUnit;
 use crate::trace::record::Raw;

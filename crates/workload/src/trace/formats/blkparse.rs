@@ -9,9 +9,8 @@
 //! it (`FWS`) is two: a FLUSH and the request, both at its time. Forced unit access is counted and
 //! left out. The device is major × 2^20 + minor.
 
-use super::{Format, fiu::linux_device};
+use super::{Format, Looks, fiu::linux_device};
 use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed, sample_lines};
-use crate::trace::detect::Looks;
 use crate::trace::error::Reason;
 use crate::trace::fields::{Words, bad_value, number};
 use crate::trace::options::TimeUnit;

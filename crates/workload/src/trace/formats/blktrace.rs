@@ -6,9 +6,8 @@
 //! for the text of blkparse, D events (issued to the driver) are replayed, or Q events (queued) if
 //! there is no D event in the first 256 KiB.
 
-use super::{Format, blkparse::special};
+use super::{Format, Looks, blkparse::special};
 use crate::trace::decode::{Outcome, Parsed, RecordParser, Records, le_u16, le_u32, le_u64};
-use crate::trace::detect::Looks;
 use crate::trace::error::Reason;
 use crate::trace::options::TimeUnit;
 use crate::trace::record::{Raw, sectors};

@@ -3,13 +3,12 @@
 //! [`Columns`] says which column, counted from 1, holds which field, and in which unit. A first line
 //! whose time is no number is a header.
 
-use super::Format;
+use super::{Format, Looks};
 use crate::trace::decode::{Decoder, Ending, LineParser, Lines, Outcome, Parsed, Setup};
-use crate::trace::detect::Looks;
-use crate::trace::error::{Reason, TraceError};
+use crate::trace::error::{Reason, TraceError, bad};
 use crate::trace::fields::{bad_value, number, number32, time, trim};
 use crate::trace::names::Names;
-use crate::trace::options::{TimeUnit, bad};
+use crate::trace::options::TimeUnit;
 use crate::trace::record::{Raw, too_large};
 use serde::{Deserialize, Serialize};
 use std::fmt;

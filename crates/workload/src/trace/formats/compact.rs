@@ -7,13 +7,13 @@
 //! flush), u64 offset (bytes, low 63 bits) and forced unit access (top bit), u32 bytes, u32 device. Times never decrease. Nothing
 //! follows the records.
 
-use super::Format;
+use super::{Format, Looks};
 use crate::trace::decode::{BATCH, Batch, Decoder, Entry, le_u32, le_u64};
-use crate::trace::detect::Looks;
 use crate::trace::error::{Place, Reason, TraceError};
 use crate::trace::options::TimeUnit;
 use crate::trace::record::{ADDRESS_MAX, Raw, Record, TIME_MAX, TraceCounts};
 use crate::trace::stream::ByteStream;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use tailcut_units::HostOp;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
@@ -102,7 +102,7 @@ impl CompactHeader {
 }
 
 /// The bytes of one record. `record.time` must be at most [`TIME_MAX`].
-pub(crate) fn encode(record: &Record) -> [u8; RECORD_BYTES] {
+fn encode(record: &Record) -> [u8; RECORD_BYTES] {
     let op = match record.op {
         HostOp::Read => 0u64,
         HostOp::Write => 1,
@@ -115,6 +115,50 @@ pub(crate) fn encode(record: &Record) -> [u8; RECORD_BYTES] {
     out[16..20].copy_from_slice(&record.bytes.to_le_bytes());
     out[20..].copy_from_slice(&record.device.to_le_bytes());
     out
+}
+
+/// Write records in the compact form. Their times must not decrease, and be at most [`TIME_MAX`].
+///
+/// # Errors
+/// The output cannot be written.
+pub fn write_compact(records: &[Record], out: impl Write + Seek) -> io::Result<()> {
+    let mut out = CompactWriter::new(out)?;
+    records.iter().try_for_each(|record| out.push(record))?;
+    out.finish().map(drop)
+}
+
+/// Writes the compact form.
+pub(in crate::trace) struct CompactWriter<W: Write + Seek> {
+    out: BufWriter<W>,
+    hash: Xxh3Default,
+    header: CompactHeader,
+}
+
+impl<W: Write + Seek> CompactWriter<W> {
+    pub(in crate::trace) fn new(out: W) -> io::Result<CompactWriter<W>> {
+        let mut out = BufWriter::with_capacity(256 * 1024, out);
+        out.write_all(&[0; HEADER_BYTES])?;
+        Ok(CompactWriter { out, hash: Xxh3Default::new(), header: CompactHeader::default() })
+    }
+
+    pub(in crate::trace) fn push(&mut self, record: &Record) -> io::Result<()> {
+        let bytes = encode(record);
+        self.hash.update(&bytes);
+        self.header.records += 1;
+        self.header.reads += u64::from(record.op == HostOp::Read);
+        self.header.writes += u64::from(record.op == HostOp::Write);
+        self.header.span_ns = record.time;
+        self.out.write_all(&bytes)
+    }
+
+    /// The counts are first in the file but are known last.
+    pub(in crate::trace) fn finish(mut self) -> io::Result<CompactHeader> {
+        self.header.checksum = self.hash.digest();
+        self.out.seek(SeekFrom::Start(0))?;
+        self.out.write_all(&self.header.to_bytes())?;
+        self.out.flush()?;
+        Ok(self.header)
+    }
 }
 
 const OPS: [HostOp; 4] = [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush];

@@ -5,11 +5,9 @@
 //! decimals in every line are taken as seconds, since a millisecond has a million
 //! nanoseconds.
 
-use super::{Format, heimdall};
-use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed, Setup, sample_lines};
-use crate::trace::detect::Looks;
+use super::{Format, Looks, ascii};
+use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed};
 use crate::trace::fields::{Words, number32};
-use crate::trace::options::TimeUnit;
 use crate::trace::record::{Raw, sectors};
 use tailcut_units::HostOp;
 
@@ -20,46 +18,16 @@ pub(crate) static FORMAT: Format = Format {
     aliases: &[],
     title: "DiskSim ASCII",
     layout: LAYOUT,
-    looks: Looks::Line(looks),
+    looks: Looks::Line(ascii::looks_like_disksim),
     open: |setup| {
-        let unit = unit(setup);
-        if heimdall::both_fit_but_rather_sectors(setup.sample) {
+        let unit = ascii::unit(setup);
+        if ascii::both_fit_but_rather_sectors(setup.sample) {
             setup.note = "addresses in sectors: in bytes every request would be shorter than a page; --format heimdall \
                           reads bytes";
         }
         Box::new(Lines::new(DiskSim { unit }))
     },
 };
-
-/// The unit of times with a fraction: the user's, or by the number of decimals.
-pub(super) fn unit(setup: &mut Setup<'_>) -> u64 {
-    if setup.given.is_some() || !has_seconds(setup.sample) {
-        return setup.unit(TimeUnit::Ms);
-    }
-    setup.unit(TimeUnit::S);
-    setup.unit_from = "detected";
-    TimeUnit::S.nanos()
-}
-
-/// Whether the times of all lines have more decimals than milliseconds have nanoseconds.
-pub(super) fn has_seconds(sample: &[u8]) -> bool {
-    let decimals = |line| {
-        let time = Words::new(line, LAYOUT).next()?;
-        Some(time.len() - 1 - time.iter().position(|b| *b == b'.')?)
-    };
-    let mut all = sample_lines(sample).map(decimals).peekable();
-    all.peek().is_some() && all.all(|decimals| decimals.is_some_and(|n| n > 6))
-}
-
-/// Whether the line has five fields that look like numbers, the first with a decimal
-/// point.
-pub(super) fn looks(line: &[u8]) -> bool {
-    let fields: Vec<_> = Words::new(line, LAYOUT).take(6).collect();
-    fields.len() == 5
-        && fields[0].contains(&b'.')
-        && fields[0].iter().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'e' | b'E'))
-        && fields[1..4].iter().filter(|f| f.iter().all(|b| b.is_ascii_digit() || *b == b'-')).count() >= 2
-}
 
 struct DiskSim {
     unit: u64,

@@ -5,9 +5,8 @@
 //! blanks, so the operation is searched from the sixth field on. The device is major ×
 //! 2^20 + minor, as in Linux.
 
-use super::Format;
+use super::{Format, Looks};
 use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed};
-use crate::trace::detect::Looks;
 use crate::trace::error::Reason;
 use crate::trace::fields::{Words, bad_value, number, time};
 use crate::trace::options::TimeUnit;

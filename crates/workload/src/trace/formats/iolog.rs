@@ -9,9 +9,8 @@
 //! write, trim, sync and datasync (both a flush) become requests; add, open and close are
 //! counted as other events. The device is the file's order of first appearance.
 
-use super::Format;
+use super::{Format, Looks};
 use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed};
-use crate::trace::detect::Looks;
 use crate::trace::fields::{Words, bad_value};
 use crate::trace::names::Names;
 use crate::trace::options::TimeUnit;

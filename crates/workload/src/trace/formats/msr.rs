@@ -4,9 +4,8 @@
 //! time ticks (100 ns), offset and size in bytes. The device is the disk number; with
 //! several hosts in one file, 65,536 × (order of the host's first appearance) is added.
 
-use super::Format;
+use super::{Format, Looks};
 use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed};
-use crate::trace::detect::Looks;
 use crate::trace::error::Reason;
 use crate::trace::fields::{Csv, bad_value};
 use crate::trace::names::Names;

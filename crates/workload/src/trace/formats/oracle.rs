@@ -6,9 +6,8 @@
 //! LBA of 512 bytes. This is exact for the block traces published in this form, and
 //! spreads hashed ids evenly. All requests of a second have the same time.
 
-use super::Format;
+use super::{Format, Looks};
 use crate::trace::decode::{Outcome, Parsed, RecordParser, Records, le_u32, le_u64};
-use crate::trace::detect::Looks;
 use crate::trace::options::TimeUnit;
 use crate::trace::record::Raw;
 use tailcut_units::HostOp;

@@ -3,9 +3,8 @@
 //! `ASU,LBA,size,opcode,timestamp[,...]`: LBA in 512 bytes, size in bytes, opcode r or w,
 //! timestamp in seconds with a fraction. The device is the application storage unit.
 
-use super::Format;
+use super::{Format, Looks};
 use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed};
-use crate::trace::detect::Looks;
 use crate::trace::fields::{Csv, bad_value};
 use crate::trace::options::TimeUnit;
 use crate::trace::record::{Raw, sectors};

@@ -12,13 +12,11 @@
 //! - Read as ns, each device would get more than 100,000 requests or 8 GB a second: µs.
 //! - Else: ns.
 
-use super::{Format, disksim};
+use super::{Format, Looks, ascii};
 use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed, Setup, sample_lines};
-use crate::trace::detect::Looks;
 use crate::trace::fields::{Words, bad_value, number, time};
 use crate::trace::options::TimeUnit;
 use crate::trace::record::{Raw, sectors};
-use tailcut_units::HostOp;
 
 const LAYOUT: &str = "time (ns or us), device, lba (512 B), sectors, op (1 = read, 0 = write)";
 
@@ -64,11 +62,7 @@ impl LineParser for SsdSim {
         let device = fields.number32("device")?;
         let offset = sectors("lba", fields.number("lba")?)?;
         let bytes = sectors("sectors", fields.number("sectors")?)?;
-        let op = match fields.text("op")? {
-            b"1" => HostOp::Read,
-            b"0" => HostOp::Write,
-            other => return Err(bad_value("op", other, "1 (read) or 0 (write)")),
-        };
+        let op = ascii::op(&mut fields)?;
         Ok(Parsed::Request(Raw { time, device, offset, bytes, op }))
     }
 
@@ -82,7 +76,7 @@ fn unit(setup: &mut Setup<'_>) -> u64 {
     if setup.given.is_some() {
         return setup.unit(TimeUnit::Ns);
     }
-    let unit = if disksim::has_seconds(setup.sample) { TimeUnit::S } else { guess(setup.sample) };
+    let unit = if ascii::has_seconds(setup.sample) { TimeUnit::S } else { guess(setup.sample) };
     setup.unit(unit);
     setup.unit_from = "detected";
     unit.nanos()

@@ -4,9 +4,8 @@
 //! in seconds with a fraction (the response may be empty), IOType R or W, offset and size
 //! in bytes. Records are written at completion, so times are not in order.
 
-use super::Format;
+use super::{Format, Looks};
 use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed};
-use crate::trace::detect::Looks;
 use crate::trace::fields::{Csv, bad_value};
 use crate::trace::options::TimeUnit;
 use crate::trace::record::Raw;

@@ -4,9 +4,8 @@
 //! 512-byte sectors, ioType 0 = read, 1 = write. All requests of a second have the same
 //! time.
 
-use super::Format;
+use super::{Format, Looks};
 use crate::trace::decode::{Ending, LineParser, Lines, Outcome, Parsed};
-use crate::trace::detect::Looks;
 use crate::trace::fields::{Csv, bad_value};
 use crate::trace::options::TimeUnit;
 use crate::trace::record::{Raw, sectors};

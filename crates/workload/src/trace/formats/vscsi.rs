@@ -6,9 +6,8 @@
 //! time (µs), u64 response (µs). Commands are SCSI operation codes: the READ and WRITE of
 //! 6 to 16 bytes, SYNCHRONIZE CACHE (a flush); others are counted and skipped.
 
-use super::Format;
+use super::{Format, Looks};
 use crate::trace::decode::{Outcome, Parsed, RecordParser, Records, le_u16, le_u32, le_u64};
-use crate::trace::detect::Looks;
 use crate::trace::fields::bad_value;
 use crate::trace::options::TimeUnit;
 use crate::trace::record::{Raw, sectors, too_large};
