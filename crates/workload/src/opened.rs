@@ -4,8 +4,8 @@
 use crate::job::{OpenJobs, OverwriteStream};
 use crate::log::{LogError, LogReader};
 use crate::overwrite::TraceWrites;
+use crate::source::{Issue, JobInfo, Source};
 use crate::trace::{TraceCounts, TraceError, TraceSource};
-use crate::{Issue, JobInfo, Source};
 use std::ops::Range;
 use tailcut_units::{SimTime, Span};
 

@@ -1,7 +1,8 @@
 //! The writes of a trace, repeated without an end, for ageing a drive.
 
+use crate::error::WorkloadError;
 use crate::trace::{TraceError, TraceReader, TraceSource};
-use crate::workload::{TraceSpec, WorkloadError};
+use crate::trace_spec::TraceSpec;
 use tailcut_units::{Command, HostOp};
 use xxhash_rust::xxh3::Xxh3Default;
 

@@ -1,172 +1,20 @@
 //! A workload as described by the user: jobs or a trace.
 
-use crate::job::{JobError, JobSet, Overwrites};
-use crate::log::{LogError, LogFile, MEASURE, SPEED};
+use crate::error::{JOB_FILE_MAX, WorkloadError};
+use crate::job::{JobSet, Overwrites};
+use crate::log::{LogFile, MEASURE, SPEED};
 use crate::opened::{Ageing, OpenLog, OpenTrace, Workload};
 use crate::overwrite::TraceWrites;
-use crate::trace::{
-    Remap, Touched, TraceError, TraceFile, TraceInfo, TraceOptions, TraceReader, TraceSource, measure,
-};
+use crate::replay::TraceReplay;
+use crate::trace::TraceFile;
+use crate::trace_spec::TraceSpec;
 use std::collections::VecDeque;
 use std::io::Read;
 use std::path::Path;
-use tailcut_units::quantity::human_time;
 use tailcut_units::{SimTime, Span};
 
-/// The largest job file, in bytes. Job files are written by people; a longer file is refused.
-const JOB_FILE_MAX: u64 = 4 << 20;
 /// How many bytes of a file are examined to tell a job file from a trace.
 const LOOK: u64 = 64 << 10;
-/// A trace file up to this size in bytes (compressed or not) is read once before the run, to
-/// measure it.
-const MEASURED_MAX: u64 = 256 << 20;
-
-/// Why a workload cannot be made.
-#[derive(Debug, thiserror::Error)]
-pub enum WorkloadError {
-    /// A job that cannot be used.
-    #[error(transparent)]
-    Job(#[from] JobError),
-    /// A trace that cannot be used.
-    #[error(transparent)]
-    Trace(#[from] Box<TraceError>),
-    /// A file that cannot be read.
-    #[error("{path}: {source}")]
-    File {
-        /// The file.
-        path: String,
-        /// The error of the operating system.
-        source: std::io::Error,
-    },
-    /// A pipe, a device or a socket. A trace is read more than once, which these do not allow.
-    #[error(
-        "{path}: not a regular file; a workload file is read more than once, so a pipe cannot be used by name; give it as standard input, `-`"
-    )]
-    NotAFile {
-        /// The path given.
-        path: String,
-    },
-    /// A job file that is not text, or is too long.
-    #[error("{path}: a job file is UTF-8 text of at most {JOB_FILE_MAX} bytes")]
-    NotText {
-        /// The file.
-        path: String,
-    },
-    /// The text names no file and no preset, and is no inline job.
-    #[error(
-        "workload `{text}` is no file, no workload preset and no inline job such as `randread,bs=4k,iodepth=16` ({why})"
-    )]
-    Unknown {
-        /// The text given.
-        text: String,
-        /// Why the text is no inline job.
-        why: JobError,
-    },
-    /// Options of traces given with a job.
-    #[error("{option} is for traces; `{text}` is a job (its own options shape it)")]
-    NotATrace {
-        /// The options, as given.
-        option: String,
-        /// The workload.
-        text: String,
-    },
-    /// One of several workloads is no trace.
-    #[error(
-        "several workloads are traces that follow each other, and `{text}` is no trace file; jobs that run side by side \
-         stand in one job file, or in one inline job separated by `;`"
-    )]
-    Several {
-        /// The workload.
-        text: String,
-    },
-    /// `--section` with a workload that is no job file.
-    #[error("--section is for job files; `{text}` is {kind}")]
-    NotAJobFile {
-        /// The workload.
-        text: String,
-        /// What it is.
-        kind: &'static str,
-    },
-    /// The warm-up covers the whole trace, so nothing would be measured.
-    #[error("{option}: the trace ends after {last}, so nothing would be measured")]
-    WarmUp {
-        /// The option.
-        option: &'static str,
-        /// When the last request of the trace arrives.
-        last: String,
-    },
-    /// `--measure-from` is a time of the trace, given where the times of the trace are ignored.
-    #[error(
-        "--measure-from is a time of the trace, which --closed-loop ignores; give --warm-up, a time of the run"
-    )]
-    MeasureFrom,
-    /// A log that cannot be used.
-    #[error(transparent)]
-    Log(#[from] LogError),
-    /// A drive smaller than that of a log.
-    #[error("{path}: the drive that was served had {needed} bytes, and this one has {capacity}")]
-    LogCapacity {
-        /// The log.
-        path: String,
-        /// The bytes of the drive that was served.
-        needed: u64,
-        /// The bytes of this one.
-        capacity: u64,
-    },
-    /// A drive too small for a trace.
-    #[error("the drive has {bytes} bytes filled for the trace; at least 4096 are needed (age.fill)")]
-    NoRoom {
-        /// The filled bytes of the drive.
-        bytes: u64,
-    },
-}
-
-impl WorkloadError {
-    /// Whether the cause is an interrupt by the user and not a fault.
-    pub fn is_interrupt(&self) -> bool {
-        matches!(self, WorkloadError::Trace(e) if matches!(**e, TraceError::Interrupted { .. }))
-    }
-
-    /// Whether a file could not be written, which is no fault of the input.
-    pub fn is_write(&self) -> bool {
-        matches!(self, WorkloadError::Trace(e) if matches!(**e, TraceError::Io { action: "write", .. }))
-    }
-}
-
-impl From<TraceError> for WorkloadError {
-    fn from(error: TraceError) -> WorkloadError {
-        WorkloadError::Trace(Box::new(error))
-    }
-}
-
-/// How the user wants a trace replayed, or which jobs of a job file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct TraceReplay {
-    /// How the trace is read and laid on the drive; `closed_loop` is set from `depth`.
-    pub options: TraceOptions,
-    /// The number of requests to keep outstanding; the timestamps are then ignored.
-    pub depth: Option<u32>,
-    /// The part of the run that is replayed and not measured.
-    pub warm_up: WarmUp,
-    /// The trace options given, as the user wrote them. They are an error with a job.
-    pub given: Vec<&'static str>,
-    /// The sections of a job file that are run; all if there is none. A name may have `*` and `?`.
-    pub sections: Vec<String>,
-}
-
-/// The part of a replay before measurement begins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WarmUp {
-    /// Everything is measured.
-    #[default]
-    None,
-    /// This long from the start of the run.
-    For(Span),
-    /// Up to this time of the trace, counted from its first record, before `start_ns` is subtracted
-    /// and before scaling.
-    Until(Span),
-}
-
 /// A workload as described.
 #[derive(Clone, Debug)]
 pub enum WorkloadSpec {
@@ -181,22 +29,6 @@ pub enum WorkloadSpec {
     Trace(Box<TraceSpec>),
     /// The log of a drive that was served.
     Log(Box<LogFile>),
-}
-
-/// A trace file and how it is replayed.
-#[derive(Clone, Debug)]
-pub struct TraceSpec {
-    /// The file.
-    pub file: TraceFile,
-    /// How the trace is read and laid on the drive.
-    pub options: TraceOptions,
-    /// Requests kept outstanding, if the timestamps are ignored.
-    pub depth: Option<u32>,
-    /// The measures of the trace, unless the file is too large to be read twice.
-    pub info: Option<TraceInfo>,
-    /// Requests that arrive before this time of the run are not measured.
-    pub warm_up: Span,
-    touched: Option<Touched>,
 }
 
 impl WorkloadSpec {
@@ -426,69 +258,6 @@ impl WorkloadSpec {
             }
             WorkloadSpec::Log(_) => Vec::new(),
         }
-    }
-}
-
-impl TraceSpec {
-    fn new(file: TraceFile, replay: &TraceReplay) -> Result<TraceSpec, WorkloadError> {
-        let depth = replay.depth;
-        let options = TraceOptions { closed_loop: depth.is_some(), ..replay.options.clone() };
-        options.check()?;
-        let size = file.size().map_err(|source| WorkloadError::File { path: file.name(), source })?;
-        // A dense remap needs all pages of the trace before the first page is replayed.
-        let (info, touched) = if size <= MEASURED_MAX || options.remap == Remap::Dense {
-            let (info, pages) = measure(TraceReader::open(&file, &options)?)?;
-            (Some(info), Some(Touched::new(pages, &options)?))
-        } else {
-            (None, None)
-        };
-        let warm_up = warm_up(replay, &options, info.as_ref())?;
-        Ok(TraceSpec { file, options, depth, info, warm_up, touched })
-    }
-
-    /// The bytes of the drive that one lap touches on the first `filled` bytes; `None` if the trace
-    /// was not measured before the run.
-    ///
-    /// # Errors
-    /// As [`WorkloadSpec::open`].
-    pub fn drive_footprint(&self, filled: u64) -> Result<Option<u64>, WorkloadError> {
-        let Some(touched) = &self.touched else { return Ok(None) };
-        Ok(self.source(1, filled, 1)?.drive_footprint(&touched.pages))
-    }
-
-    /// Open the trace on a drive's first `filled` bytes.
-    pub(crate) fn source(&self, laps: u32, filled: u64, seed: u64) -> Result<TraceSource, WorkloadError> {
-        if filled < 4096 {
-            return Err(WorkloadError::NoRoom { bytes: filled });
-        }
-        let options = TraceOptions { loop_count: laps, seed, ..self.options.clone() };
-        let source = TraceSource::open(self.file.clone(), &options, filled)?;
-        Ok(match self.touched.as_ref().and_then(|t| t.dense.clone()) {
-            Some(dense) => source.numbered(dense, filled)?,
-            None => source,
-        })
-    }
-}
-
-/// When measurement begins, as a time of the run.
-fn warm_up(
-    replay: &TraceReplay,
-    options: &TraceOptions,
-    info: Option<&TraceInfo>,
-) -> Result<Span, WorkloadError> {
-    let (option, length) = match replay.warm_up {
-        WarmUp::None => return Ok(Span::ZERO),
-        WarmUp::For(length) => ("--warm-up", length),
-        WarmUp::Until(_) if options.closed_loop => return Err(WorkloadError::MeasureFrom),
-        WarmUp::Until(time) => {
-            let ns = time.0.saturating_sub(options.start_ns) as f64 / options.rate_scale;
-            ("--measure-from", Span(ns.min((1u64 << 61) as f64) as u64))
-        }
-    };
-    let last = info.filter(|_| !options.closed_loop && options.loop_count == 1).map(|i| i.last_ns);
-    match last {
-        Some(last) if last < length.0 => Err(WorkloadError::WarmUp { option, last: human_time(Span(last)) }),
-        _ => Ok(length),
     }
 }
 
