@@ -1,10 +1,8 @@
 //! The read-only mode of a drive with too few good blocks: it refuses changes, and reads continue to work.
 
 use crate::containers::NONE;
-use crate::containers::few_timers::FewTimers;
-use crate::device::drive::{Deferred, Device};
+use crate::device::drive::{Deferred, Device, State};
 use crate::device::faults::state::FaultState;
-use crate::device::host::commands::Host;
 use crate::device::shape::Shape;
 use crate::figures::ReadOnly;
 use crate::flash::Flash;
@@ -35,25 +33,18 @@ impl FaultState {
     }
 }
 
-impl Host {
+impl State {
     /// End a waiting command with an error.
-    fn refuse<O: Observer>(
-        &mut self,
-        shape: &Shape,
-        flash: &mut Flash<O>,
-        timers: &mut FewTimers,
-        now: u64,
-        id: u32,
-    ) {
-        let r = &mut self.requests[id];
+    fn refuse<O: Observer>(&mut self, shape: &Shape, flash: &mut Flash<O>, id: u32) {
+        let r = &mut self.host.requests[id];
         r.host.status = Status::ReadOnly;
         if r.host.command.op == HostOp::Flush {
-            let waited = now - r.room_since;
+            let waited = self.now - r.room_since;
             r.host.ledger.charge(Cause::BUFFER_FLUSH, waited);
         } else {
-            self.charge_flush_ahead(flash, now, id);
+            self.charge_wait_for_room(flash, id, None);
         }
-        self.complete_message(shape, flash, timers, now, id);
+        self.complete_message(shape, flash, id);
     }
 }
 
@@ -82,7 +73,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
         }
         self.state.write.note_oldest_write(&mut self.flash, &self.state.host);
         for id in refused {
-            self.state.host.refuse(&self.shape, &mut self.flash, &mut self.state.timers, self.state.now, id);
+            self.state.refuse(&self.shape, &mut self.flash, id);
         }
     }
 }

@@ -208,22 +208,6 @@ impl Host {
         self.requests[id].host.ledger.charge(Cause::HOST_LATENCY, latency);
         self.read_done.push(timers, at + latency, id);
     }
-
-    /// End a command without data to return now.
-    #[inline]
-    pub(in crate::device) fn complete_message<O: Observer>(
-        &mut self,
-        shape: &Shape,
-        flash: &mut Flash<O>,
-        timers: &mut FewTimers,
-        now: u64,
-        id: u32,
-    ) {
-        self.observe(flash, now, id, RequestStep::Held);
-        let latency = shape.host.complete_latency.0;
-        self.requests[id].host.ledger.charge(Cause::HOST_LATENCY, latency);
-        self.write_done.push(timers, now + latency, id);
-    }
 }
 
 impl State {
@@ -235,7 +219,10 @@ impl State {
         flash: &mut Flash<O>,
         id: u32,
     ) {
-        self.host.complete_message(shape, flash, &mut self.timers, self.now, id);
+        self.host.observe(flash, self.now, id, RequestStep::Held);
+        let latency = shape.host.complete_latency.0;
+        self.host.requests[id].host.ledger.charge(Cause::HOST_LATENCY, latency);
+        self.host.write_done.push(&mut self.timers, self.now + latency, id);
     }
 }
 

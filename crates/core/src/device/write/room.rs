@@ -11,20 +11,6 @@ use crate::observer::{Observer, RequestStep};
 use tailcut_units::{Cause, Ledger};
 
 impl Host {
-    /// Charge the wait of a write up to now to the flush of earlier data. The wait ends because slots were dropped, or
-    /// because the drive has become read-only.
-    pub(in crate::device) fn charge_flush_ahead<O: Observer>(
-        &mut self,
-        flash: &mut Flash<O>,
-        now: u64,
-        id: u32,
-    ) {
-        let r = &mut self.requests[id];
-        r.host.ledger.charge(Cause::BUFFER_FLUSH, now - r.room_since);
-        r.room_since = now;
-        self.observe(flash, now, id, RequestStep::Room(NONE));
-    }
-
     /// Charge a request for its wait for buffer room up to now. The wait is split by the causes of the write unit that
     /// made room.
     pub(in crate::device) fn charge_room<O: Observer>(
@@ -56,8 +42,9 @@ impl Host {
 }
 
 impl State {
-    /// Charge a request for its wait for room up to now. `by` is the program that made room, and its write unit; `None` if
-    /// no program did.
+    /// Charge a request for its wait for room up to now. `by` is the program that made room, and its write unit. `None`:
+    /// the wait ends because slots were dropped, or because the drive has become read-only; it was for the flush of
+    /// earlier data.
     #[inline]
     pub(in crate::device) fn charge_wait_for_room<O: Observer>(
         &mut self,
@@ -69,7 +56,12 @@ impl State {
             Some((op, write_unit)) => {
                 self.host.charge_room(flash, &self.write, self.now, id, op, write_unit);
             }
-            None => self.host.charge_flush_ahead(flash, self.now, id),
+            None => {
+                let r = &mut self.host.requests[id];
+                r.host.ledger.charge(Cause::BUFFER_FLUSH, self.now - r.room_since);
+                r.room_since = self.now;
+                self.host.observe(flash, self.now, id, RequestStep::Room(NONE));
+            }
         }
     }
 }
