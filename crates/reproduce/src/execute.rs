@@ -136,7 +136,7 @@ pub fn reproduce(e: &Experiment, options: &Options, follow: &dyn Follow) -> Resu
     follow.begins(&e.id, e.tasks());
     let mut first = 0;
     let mut jobs = Vec::new();
-    for run in &e.run {
+    for run in e.run.iter().filter(|run| run.search.is_none()) {
         let all = run.names().count();
         // At its own capacity each scheme runs as if it were alone.
         let step = if run.capacity == CapacityOf::Own { 1 } else { all };
@@ -147,9 +147,9 @@ pub fn reproduce(e: &Experiment, options: &Options, follow: &dyn Follow) -> Resu
     }
     let runs = together(run_all(&jobs, options.threads)?);
     let mut searches = Vec::new();
-    for s in &e.search {
-        searches.push((s.name.clone(), search::run(e, s, options, first, follow)?));
-        first += s.names().count();
+    for (run, search) in e.run.iter().filter_map(|run| Some((run, run.search.as_ref()?))) {
+        searches.push((run.name.clone(), search::run(e, (run, search), options, first, follow)?));
+        first += run.names().count();
     }
     let (id, quick) = (e.id.clone(), options.quick);
     let seconds = clock.elapsed().as_secs_f64();

@@ -30,8 +30,21 @@
 //! band = { relative = 13, because = "…" }
 //! ```
 //!
-//! A run or search with an `axis` is a sweep: it is run at every value of the axis, or at
-//! every combination of values where it has several axes ([`crate::sweep`]).
+//! A run with an `axis` is a sweep: it is run at every value of the axis, or at every
+//! combination of values where it has several axes ([`crate::sweep`]).
+//!
+//! A run with `search` repeats its load at several multipliers, and gives the largest at which
+//! the drive passes ([`crate::search`]):
+//!
+//! ```toml
+//! [[run]]
+//! name = "act"
+//! device = "z-ssd"
+//! schemes = ["baseline"]
+//! workload = "act,multiplier={multiplier},{size}"
+//! full = "duration=150s"
+//! search = { most = 40, step = 2, after = "30s", slice = "5s" }
+//! ```
 
 use crate::alone::Alone;
 use crate::scale::Scale;
@@ -64,12 +77,9 @@ pub struct Experiment {
     /// Variants for every run that names no schemes and no variants.
     #[serde(default)]
     pub variant: Vec<Variant>,
-    /// Runs.
+    /// Runs. Those with `search` are searches; they are done after the others.
     #[serde(default)]
     pub run: Vec<Run>,
-    /// Searches for a rating.
-    #[serde(default)]
-    pub search: Vec<Search>,
     /// Values of an axis that are determined from the results.
     #[serde(default)]
     pub find: Vec<Find>,
@@ -86,7 +96,7 @@ pub struct Experiment {
     /// Tables over time.
     #[serde(default)]
     pub series: Vec<SeriesTable>,
-    /// The sweeps among the runs and searches; their points are in `run` and `search`.
+    /// The sweeps among the runs; their points are in `run`.
     #[serde(skip)]
     pub sweeps: Vec<Sweep>,
 }
@@ -119,7 +129,7 @@ pub struct Defaults {
     pub fitted: Option<String>,
 }
 
-/// Schemes on one drive under the same requests.
+/// Schemes on one drive under the same requests, or under one load at several multipliers.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
@@ -145,7 +155,8 @@ pub struct Run {
     /// The faults at the quick size; those of `fault` if empty.
     #[serde(default)]
     pub quick_fault: Vec<String>,
-    /// A job, as `--workload` takes it; `{size}` stands for `full` or `quick`.
+    /// A job, as `--workload` takes it; `{size}` stands for `full` or `quick`, and in a search `{multiplier}` for each
+    /// multiplier that is tried.
     pub workload: Option<String>,
     /// The value of `{size}` at the full size.
     pub full: Option<String>,
@@ -159,6 +170,8 @@ pub struct Run {
     pub trace: Option<String>,
     /// How the trace is replayed.
     pub replay: Option<Replay>,
+    /// What is searched, if the load is repeated at several multipliers.
+    pub search: Option<RatingSearch>,
     /// Why the requests stand in for others that the paper used. Values measured with a
     /// stand-in are not comparable with the published ones; directions are.
     pub stand_in: Option<String>,
@@ -238,27 +251,7 @@ pub struct Replay {
 /// A search for the largest multiplier of the ACT load at which a drive passes.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Search {
-    /// The name that checks use.
-    pub name: String,
-    /// Device preset or file.
-    pub device: String,
-    /// Scheme expressions.
-    #[serde(default)]
-    pub schemes: Vec<String>,
-    /// Schemes with keys set.
-    #[serde(default)]
-    pub variant: Vec<Variant>,
-    /// Keys set in all of them, as `--set` takes them.
-    #[serde(default)]
-    pub set: Vec<String>,
-    /// The load; `{multiplier}` and `{size}` are replaced.
-    pub workload: String,
-    /// The value of `{size}` at the full size.
-    pub full: String,
-    /// The value of `{size}` at the quick size; if it is missing, the search is skipped at that
-    /// size.
-    pub quick: Option<String>,
+pub struct RatingSearch {
     /// The largest multiplier tried.
     pub most: u32,
     /// Only multiples of this number are tried, and the rating is one of them.
@@ -268,12 +261,6 @@ pub struct Search {
     pub after: Option<String>,
     /// Length of the slices of the tool's own rule, in virtual time; the tool uses one hour.
     pub slice: String,
-    /// Axes along which the search is repeated.
-    #[serde(default)]
-    pub axis: Vec<Axis>,
-    /// Seed of every random stream.
-    #[serde(default = "one")]
-    pub seed: u64,
 }
 
 /// A comparison.
@@ -282,7 +269,7 @@ pub struct Search {
 pub struct Check {
     /// The label of the row.
     pub label: String,
-    /// The run or search.
+    /// The run.
     pub run: Option<String>,
     /// Several runs: the check compares the mean over them.
     #[serde(default)]
@@ -481,10 +468,9 @@ impl Experiment {
         !self.check.is_empty()
     }
 
-    /// The number of tasks: one for each run and scheme, and one for each searched scheme.
+    /// The number of tasks: one for each run and scheme. A search of one scheme is one task.
     pub fn tasks(&self) -> usize {
-        self.run.iter().map(|r| r.names().count()).sum::<usize>()
-            + self.search.iter().map(|s| s.names().count()).sum::<usize>()
+        self.run.iter().map(|r| r.names().count()).sum()
     }
 
     /// The band of a check.
@@ -514,7 +500,7 @@ impl Experiment {
         check.scheme.as_deref().or(self.defaults.scheme.as_deref())
     }
 
-    /// The runs and searches that a check is about, with `found` as the axis and value of its
+    /// The runs that a check is about, with `found` as the axis and value of its
     /// find. Runs for which a sweep has no such point are left out.
     pub fn about(&self, check: &Check, found: Option<(&str, &str)>) -> Vec<String> {
         check.named().filter_map(|name| self.point(name, check, found)).collect()
@@ -548,17 +534,24 @@ impl Run {
             None => self.quick.is_some() || self.alone.is_some(),
         }
     }
-}
 
-impl Search {
-    /// The names of its schemes and variants, in order.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.schemes.iter().chain(self.variant.iter().map(|v| &v.name)).map(String::as_str)
+    /// Every text in which the placeholder of an axis may stand.
+    pub(crate) fn texts(&mut self) -> Vec<&mut String> {
+        let mut texts: Vec<&mut String> = Vec::new();
+        texts.extend([&mut self.workload, &mut self.full, &mut self.quick].into_iter().flatten());
+        if let Some(replay) = &mut self.replay {
+            let scales = [&mut replay.rate_scale, &mut replay.size_scale];
+            texts.extend(scales.into_iter().flatten().map(|Scale(text)| text));
+        }
+        texts.extend(self.set.iter_mut().chain(&mut self.quick_set));
+        texts.extend(self.fault.iter_mut().chain(&mut self.quick_fault));
+        texts.extend(self.variant.iter_mut().flat_map(|v| v.set.iter_mut()));
+        texts
     }
 }
 
 impl Check {
-    /// The runs, searches and sweeps that the check names.
+    /// The runs and sweeps that the check names.
     pub fn named(&self) -> impl Iterator<Item = &str> {
         self.run.iter().chain(&self.runs).map(String::as_str)
     }

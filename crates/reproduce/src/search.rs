@@ -33,7 +33,7 @@
 
 use crate::error::ReproduceError;
 use crate::execute::{Options, scheme_specs};
-use crate::file::{Experiment, Search};
+use crate::file::{Experiment, RatingSearch, Run};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -115,21 +115,21 @@ const JOBS: usize = 3;
 /// Searches every scheme; the inner `Err` says why there is nothing to show.
 pub(crate) fn run(
     e: &Experiment,
-    s: &Search,
+    (run, search): (&Run, &RatingSearch),
     options: &Options,
     first: usize,
     follow: &dyn Follow,
 ) -> Result<Result<Vec<Rating>, String>, ReproduceError> {
-    if options.quick && s.quick.is_none() {
-        (0..s.names().count()).for_each(|i| follow.done(first + i));
+    if options.quick && !run.has_quick() {
+        (0..run.names().count()).for_each(|i| follow.done(first + i));
         return Ok(Err("this search has no quick size".to_string()));
     }
     // Checked when the file was read.
     let time = |text: &String| parse_time(text).map_or(0, |t| t.0);
-    let (slice_ns, after_ns) = (time(&s.slice).max(1), s.after.as_ref().map_or(0, time));
-    let sets: Vec<&String> = s.set.iter().collect();
-    let specs = scheme_specs((&e.id, &s.name), &s.device, (&s.schemes, &s.variant), &sets, &[])?;
-    let searcher = Searcher { e, s, options, slice_ns, after_ns, follow };
+    let (slice_ns, after_ns) = (time(&search.slice).max(1), search.after.as_ref().map_or(0, time));
+    let sets: Vec<&String> = run.set.iter().collect();
+    let specs = scheme_specs((&e.id, &run.name), &run.device, (&run.schemes, &run.variant), &sets, &[])?;
+    let searcher = Searcher { e, run, search, options, slice_ns, after_ns, follow };
     let slots: Mutex<Vec<Option<Result<Rating, ReproduceError>>>> =
         Mutex::new(specs.iter().map(|_| None).collect());
     let next = AtomicUsize::new(0);
@@ -150,7 +150,8 @@ pub(crate) fn run(
 
 struct Searcher<'a> {
     e: &'a Experiment,
-    s: &'a Search,
+    run: &'a Run,
+    search: &'a RatingSearch,
     options: &'a Options,
     slice_ns: u64,
     after_ns: u64,
@@ -167,10 +168,10 @@ enum Rule {
 impl Searcher<'_> {
     fn rate(&self, spec: &SchemeSpec) -> Result<Rating, ReproduceError> {
         let mut tried: BTreeMap<u32, Tried> = BTreeMap::new();
-        let most = self.s.most / self.s.step;
+        let most = self.search.most / self.search.step;
         let mut of = |most, rule, passes: fn(&Tried) -> bool| {
             let result = self.bisect(spec, most, &mut tried, rule, passes);
-            result.map(|steps| (steps, steps * self.s.step))
+            result.map(|steps| (steps, steps * self.search.step))
         };
         let (steps, stress) = of(most, Rule::Paper, |t| t.paper.stress)?;
         let (_, performance) = of(steps, Rule::Paper, |t| t.paper.performance)?;
@@ -194,7 +195,7 @@ impl Searcher<'_> {
         passes: fn(&Tried) -> bool,
     ) -> Result<u32, ReproduceError> {
         let mut passed = |steps: u32| -> Result<bool, ReproduceError> {
-            let multiplier = steps * self.s.step;
+            let multiplier = steps * self.search.step;
             let known = |t: &&Tried| rule == Rule::Paper || t.official.is_some();
             if tried.get(&multiplier).filter(known).is_none() {
                 let new = self.attempt(spec, multiplier, rule)?;
@@ -217,20 +218,23 @@ impl Searcher<'_> {
     }
 
     fn attempt(&self, spec: &SchemeSpec, multiplier: u32, rule: Rule) -> Result<Tried, ReproduceError> {
-        let s = self.s;
-        let size = if self.options.quick { s.quick.as_deref().unwrap_or(&s.full) } else { &s.full };
-        let text = s.workload.replace("{multiplier}", &multiplier.to_string()).replace("{size}", size);
+        let run = self.run;
+        // A search has a workload and a full size; that was checked when the file was read.
+        let size = if self.options.quick { &run.quick } else { &run.full };
+        let size = size.as_deref().unwrap_or_default();
+        let text = run.workload.as_deref().unwrap_or_default();
+        let text = text.replace("{multiplier}", &multiplier.to_string()).replace("{size}", size);
         let workload = WorkloadSpec::parse(&text, |_| None, &TraceReplay::default()).map_err(|source| {
             ReproduceError::Workload {
                 file: self.e.id.clone(),
-                run: s.name.clone(),
+                run: run.name.clone(),
                 source: Box::new(source),
             }
         })?;
         let experiment = tailcut_sim::Experiment {
             schemes: vec![spec.clone()],
             workload: &workload,
-            seed: s.seed,
+            seed: run.seed,
             runs: 1,
             past: None,
             snapshots: self.options.snapshots.clone(),
@@ -241,7 +245,7 @@ impl Searcher<'_> {
         };
         let failed = |source| ReproduceError::Run {
             file: self.e.id.clone(),
-            run: s.name.clone(),
+            run: run.name.clone(),
             source: Box::new(source),
         };
         let plan = experiment.plan().map_err(failed)?;

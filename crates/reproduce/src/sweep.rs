@@ -1,4 +1,4 @@
-//! Sweeps: a run or a search that is repeated along one or more axes.
+//! Sweeps: a run that is repeated along one or more axes.
 //!
 //! ```toml
 //! [[run]]
@@ -31,8 +31,7 @@
 //! parameter, so that of k such checks k - 1 are predictions. With `by = "AERO"` the check of that
 //! label alone determines it, and the others are predictions.
 
-use crate::file::{Experiment, Run, Search, Variant};
-use crate::scale::Scale;
+use crate::file::{Experiment, Run};
 use serde::Deserialize;
 use tailcut_sim::sweep::draw::product;
 
@@ -81,14 +80,14 @@ pub struct Find {
     pub by: Option<String>,
 }
 
-/// A run or search that is repeated.
+/// A run that is repeated.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     /// Its name.
     pub name: String,
     /// Its axes.
     pub axes: Vec<Axis>,
-    /// The values of every repetition and the name of its run or search.
+    /// The values of every repetition and the name of its run.
     pub points: Vec<(Vec<String>, String)>,
 }
 
@@ -132,105 +131,27 @@ impl Sweep {
     }
 }
 
-/// Replaces every swept run and search by one run or search for each point.
+/// Replaces every swept run by one run for each point.
 ///
 /// # Errors
 /// The axis, what is wrong, and what is allowed.
 pub(crate) fn expand(e: &mut Experiment) -> Result<(), String> {
-    let mut sweeps = Vec::new();
     let mut runs = Vec::new();
     for run in std::mem::take(&mut e.run) {
-        let wrong = |why| format!("run `{}`: {why}", run.name);
-        runs.extend(repeat(run.clone(), &mut sweeps).map_err(wrong)?);
+        let name = run.name.clone();
+        runs.extend(repeat(run, &mut e.sweeps).map_err(|why| format!("run `{name}`: {why}"))?);
     }
-    let mut searches = Vec::new();
-    for search in std::mem::take(&mut e.search) {
-        let wrong = |why| format!("search `{}`: {why}", search.name);
-        searches.extend(repeat(search.clone(), &mut sweeps).map_err(wrong)?);
-    }
-    (e.run, e.search, e.sweeps) = (runs, searches, sweeps);
+    e.run = runs;
     Ok(())
 }
 
-/// A run or search that can be repeated along axes.
-trait Swept: Clone {
-    fn name(&mut self) -> &mut String;
-    fn axes(&mut self) -> &mut Vec<Axis>;
-    fn set(&mut self) -> &mut Vec<String>;
-    fn no_quick(&mut self);
-    /// Every text in which a placeholder may stand.
-    fn texts(&mut self) -> Vec<&mut String>;
-}
-
-impl Swept for Run {
-    fn name(&mut self) -> &mut String {
-        &mut self.name
-    }
-
-    fn axes(&mut self) -> &mut Vec<Axis> {
-        &mut self.axis
-    }
-
-    fn set(&mut self) -> &mut Vec<String> {
-        &mut self.set
-    }
-
-    fn no_quick(&mut self) {
-        self.full_only = true;
-    }
-
-    fn texts(&mut self) -> Vec<&mut String> {
-        let mut texts: Vec<&mut String> = Vec::new();
-        texts.extend([&mut self.workload, &mut self.full, &mut self.quick].into_iter().flatten());
-        if let Some(replay) = &mut self.replay {
-            let scales = [&mut replay.rate_scale, &mut replay.size_scale];
-            texts.extend(scales.into_iter().flatten().map(|Scale(text)| text));
-        }
-        texts.extend(self.set.iter_mut().chain(&mut self.quick_set));
-        texts.extend(self.fault.iter_mut().chain(&mut self.quick_fault));
-        texts.extend(sets(&mut self.variant));
-        texts
-    }
-}
-
-impl Swept for Search {
-    fn name(&mut self) -> &mut String {
-        &mut self.name
-    }
-
-    fn axes(&mut self) -> &mut Vec<Axis> {
-        &mut self.axis
-    }
-
-    fn set(&mut self) -> &mut Vec<String> {
-        &mut self.set
-    }
-
-    fn no_quick(&mut self) {
-        self.quick = None;
-    }
-
-    fn texts(&mut self) -> Vec<&mut String> {
-        let mut texts = vec![&mut self.workload, &mut self.full];
-        texts.extend(self.quick.as_mut());
-        texts.extend(self.set.iter_mut());
-        texts.extend(sets(&mut self.variant));
-        texts
-    }
-}
-
-fn sets(variants: &mut [Variant]) -> impl Iterator<Item = &mut String> {
-    variants.iter_mut().flat_map(|v| v.set.iter_mut())
-}
-
-/// One item for each combination of values, the last axis varying fastest; the item itself if
-/// it has no axes.
-fn repeat<T: Swept>(mut one: T, sweeps: &mut Vec<Sweep>) -> Result<Vec<T>, String> {
-    let axes = std::mem::take(one.axes());
+/// One run for each combination of values, the last axis varying fastest; the run itself if it
+/// has no axes.
+fn repeat(mut run: Run, sweeps: &mut Vec<Sweep>) -> Result<Vec<Run>, String> {
+    let axes = std::mem::take(&mut run.axis);
     if axes.is_empty() {
-        return Ok(vec![one]);
+        return Ok(vec![run]);
     }
-    let name = one.name().clone();
     for (i, axis) in axes.iter().enumerate() {
         axis.check()?;
         if axes[..i].iter().any(|other| other.name == axis.name) {
@@ -242,32 +163,32 @@ fn repeat<T: Swept>(mut one: T, sweeps: &mut Vec<Sweep>) -> Result<Vec<T>, Strin
     if runs > MOST {
         return Err(format!("axis: the sweep has {runs} runs; at most {MOST} are allowed"));
     }
-    let mut sweep = Sweep { name: name.clone(), axes, points: Vec::new() };
+    let mut sweep = Sweep { name: run.name.clone(), axes, points: Vec::new() };
     let mut out = Vec::new();
     for values in product(&values) {
-        let mut one = one.clone();
+        let mut one = run.clone();
         for (axis, value) in sweep.axes.iter().zip(&values) {
             put(&mut one, axis, value)?;
         }
         let said: Vec<String> = sweep.axes.iter().zip(&values).map(|(a, v)| a.said(v)).collect();
-        *one.name() = format!("{name} ({})", said.join(", "));
-        sweep.points.push((values, one.name().clone()));
+        one.name = format!("{} ({})", run.name, said.join(", "));
+        sweep.points.push((values, one.name.clone()));
         out.push(one);
     }
     sweeps.push(sweep);
     Ok(out)
 }
 
-/// Puts a value of an axis into an item.
-fn put<T: Swept>(one: &mut T, axis: &Axis, value: &str) -> Result<(), String> {
+/// Puts a value of an axis into a run.
+fn put(run: &mut Run, axis: &Axis, value: &str) -> Result<(), String> {
     let mut filled = false;
-    for text in one.texts() {
+    for text in run.texts() {
         let new = fill(text, &axis.name, value).map_err(|why| format!("axis `{}`: {why}", axis.name))?;
         filled |= new != *text;
         *text = new;
     }
     if let Some(point) = axis.point.iter().find(|p| p.name == value) {
-        one.set().extend(point.set.iter().cloned());
+        run.set.extend(point.set.iter().cloned());
         filled |= axis.point.iter().any(|p| !p.set.is_empty());
     }
     if !filled {
@@ -277,7 +198,7 @@ fn put<T: Swept>(one: &mut T, axis: &Axis, value: &str) -> Result<(), String> {
         ));
     }
     if !axis.quick.is_empty() && !axis.quick.iter().any(|q| q == value) {
-        one.no_quick();
+        run.full_only = true;
     }
     Ok(())
 }

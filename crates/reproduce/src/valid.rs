@@ -1,6 +1,6 @@
 //! Checks that serde cannot make: whether the parts of an experiment file fit together.
 
-use crate::file::{Band, CapacityOf, Check, CheckKind, Experiment, Run, Search, Table, Trust};
+use crate::file::{Band, CapacityOf, Check, CheckKind, Experiment, RatingSearch, Run, Table, Trust};
 use crate::find::axis;
 use crate::measure::Measure;
 use crate::table::{Column, Of};
@@ -18,17 +18,13 @@ pub(crate) fn check(e: &Experiment) -> Result<(), String> {
         return Err(format!("id: `{}` is not of the form paper/figure", e.id));
     }
     let mut names = BTreeSet::new();
-    let all = e.run.iter().map(|r| &r.name).chain(e.search.iter().map(|s| &s.name));
-    for name in all.chain(e.sweeps.iter().map(|s| &s.name)) {
+    for name in e.run.iter().map(|r| &r.name).chain(e.sweeps.iter().map(|s| &s.name)) {
         if !names.insert(name.as_str()) {
-            return Err(format!("two runs, searches or sweeps are called `{name}`"));
+            return Err(format!("two runs or sweeps are called `{name}`"));
         }
     }
     for run in &e.run {
         check_run(run).map_err(|why| format!("run `{}`: {why}", run.name))?;
-    }
-    for search in &e.search {
-        check_search(search).map_err(|why| format!("search `{}`: {why}", search.name))?;
     }
     for find in &e.find {
         let wrong = |why: String| Err(format!("find `{}`: {why}", find.name));
@@ -53,7 +49,10 @@ pub(crate) fn check(e: &Experiment) -> Result<(), String> {
         check_table(e, table).map_err(|why| format!("table `{}`: {why}", table.title))?;
     }
     for series in &e.series {
-        run_of(e, &series.run).map_err(|why| format!("series `{}`: {why}", series.title))?;
+        let wrong = |why: String| format!("series `{}`: {why}", series.title);
+        if run_of(e, &series.run).map_err(wrong)?.search.is_some() {
+            return Err(wrong(format!("run: `{}` is a search, which gives ratings only", series.run)));
+        }
     }
     Ok(())
 }
@@ -67,7 +66,8 @@ pub(crate) fn unit_of(name: &str, kind: Kind) -> Result<Unit, String> {
 }
 
 fn check_table(e: &Experiment, table: &Table) -> Result<(), String> {
-    let known = schemes(e, &table.run)?;
+    let shown = run_like(e, &table.run)?;
+    let known: Vec<&str> = shown.names().collect();
     if let Some(other) = table.schemes.iter().find(|s| !known.contains(&s.as_str())) {
         return Err(format!("schemes: `{}` has no scheme `{other}`", table.run));
     }
@@ -79,35 +79,18 @@ fn check_table(e: &Experiment, table: &Table) -> Result<(), String> {
         if let Some(other) = column.relative_to.filter(|s| !known.contains(&s.as_str())) {
             return Err(format!("columns: `{}` has no scheme `{other}`", table.run));
         }
-        if let Some(run) = &column.run {
-            schemes(e, run)?;
-        }
+        let run = column.run.as_ref().map_or(Ok(shown), |name| run_like(e, name))?;
         if let Of::Measure(measure, _) = &column.of {
-            let of = run_like(e, column.run.as_deref().unwrap_or(&table.run));
-            of.map_or(Ok(()), |run| has_job(run, measure)).map_err(|why| format!("columns: {why}"))?;
+            has_job(run, measure).map_err(|why| format!("columns: {why}"))?;
         }
     }
     Ok(())
 }
 
-/// The run or search of this name, or the first one of a sweep.
-fn one_of<'a>(e: &'a Experiment, name: &'a str) -> &'a str {
-    let sweep = e.sweeps.iter().find(|s| s.name == name);
-    sweep.and_then(|s| s.points.first()).map_or(name, |(_, run)| run)
-}
-
 /// The run of this name, or the first one of a sweep.
-fn run_like<'a>(e: &'a Experiment, name: &'a str) -> Option<&'a Run> {
-    run_of(e, one_of(e, name)).ok()
-}
-
-/// The schemes of a run, a search or a sweep.
-fn schemes<'a>(e: &'a Experiment, name: &'a str) -> Result<Vec<&'a str>, String> {
-    let one = one_of(e, name);
-    match e.search.iter().find(|s| s.name == one) {
-        Some(search) => Ok(search.names().collect()),
-        None => Ok(run_of(e, one)?.names().collect()),
-    }
+fn run_like<'a>(e: &'a Experiment, name: &str) -> Result<&'a Run, String> {
+    let sweep = e.sweeps.iter().find(|s| s.name == name);
+    run_of(e, sweep.and_then(|s| s.points.first()).map_or(name, |(_, run)| run))
 }
 
 fn check_names<'a>(all: impl Iterator<Item = &'a str>) -> Result<(), String> {
@@ -136,21 +119,34 @@ fn check_filled<'a>(texts: impl Iterator<Item = &'a String>, known: &[&str]) -> 
     Ok(())
 }
 
-fn check_search(search: &Search) -> Result<(), String> {
-    check_names(search.names())?;
-    let texts = [&search.workload, &search.full].into_iter().chain(&search.quick).chain(&search.set);
-    check_filled(texts, &["{multiplier}", "{size}"])?;
-    if !search.workload.contains("{multiplier}") || !search.workload.contains("{size}") {
+/// Checks a search: its load, and that no key is given that a search does not use.
+fn check_search(run: &Run, search: &RatingSearch) -> Result<(), String> {
+    let texts = [&run.trace, &run.precondition, &run.stand_in].iter().any(|text| text.is_some());
+    let lists =
+        [&run.quick_set, &run.fault, &run.quick_fault, &run.needs].iter().any(|list| !list.is_empty());
+    let own = run.capacity == CapacityOf::Own;
+    if texts || lists || own || run.alone.is_some() || run.replay.is_some() {
+        return Err(
+            "search: not allowed with alone, trace, replay, precondition, stand_in, quick_set, fault, quick_fault, \
+             needs or capacity"
+                .to_string(),
+        );
+    }
+    let load = run.workload.as_deref().unwrap_or_default();
+    if !load.contains("{multiplier}") || !load.contains("{size}") {
         return Err("workload: must contain `{multiplier}` and `{size}`".to_string());
     }
+    if run.full.is_none() {
+        return Err("full is missing: it replaces `{size}` in the workload".to_string());
+    }
     if search.step == 0 || search.most < search.step {
-        return Err("step: must be at least 1 and at most `most`".to_string());
+        return Err("search.step: must be at least 1 and at most `most`".to_string());
     }
     for text in search.after.iter().chain([&search.slice]) {
         tailcut_units::quantity::parse_time(text)
             .ok()
             .filter(|t| t.0 > 0)
-            .ok_or_else(|| format!("slice, after: `{text}` is not a time above zero"))?;
+            .ok_or_else(|| format!("search.slice, search.after: `{text}` is not a time above zero"))?;
     }
     Ok(())
 }
@@ -159,7 +155,11 @@ fn check_run(run: &Run) -> Result<(), String> {
     check_names(run.names())?;
     let texts = run.workload.iter().chain(&run.full).chain(&run.quick).chain(&run.set);
     let texts = texts.chain(&run.fault).chain(&run.quick_fault);
-    check_filled(texts.chain(run.variant.iter().flat_map(|v| &v.set)), &["{size}"])?;
+    let later: &[&str] = if run.search.is_some() { &["{multiplier}", "{size}"] } else { &["{size}"] };
+    check_filled(texts.chain(run.variant.iter().flat_map(|v| &v.set)), later)?;
+    if let Some(search) = &run.search {
+        return check_search(run, search);
+    }
     for scale in run.replay.iter().flat_map(|r| r.rate_scale.iter().chain(&r.size_scale)) {
         scale.value().map_err(|why| format!("replay: {why}"))?;
     }
@@ -361,19 +361,15 @@ fn check_band(b: &Band, published: Option<f64>) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that a run has the scheme, and a search the rating.
+/// Checks that a run has the scheme and can have the measure: a search has ratings only, and no other run has any.
 fn knows(e: &Experiment, run: &str, scheme: &str, measure: &Measure) -> Result<(), String> {
-    if let Some(search) = e.search.iter().find(|s| s.name == run) {
-        if !measure.is_rating() {
-            return Err(format!("measure: `{run}` is a search, which gives ratings only"));
-        }
-        let known = search.names().any(|s| s == scheme);
-        return known.then_some(()).ok_or_else(|| format!("scheme: `{run}` has no scheme `{scheme}`"));
-    }
-    if measure.is_rating() {
-        return Err(format!("measure: only a search gives ratings, and `{run}` is a run"));
-    }
     let of = run_of(e, run)?;
+    if of.search.is_some() && !measure.is_rating() {
+        return Err(format!("measure: `{run}` is a search, which gives ratings only"));
+    }
+    if of.search.is_none() && measure.is_rating() {
+        return Err(format!("measure: only a search gives ratings, and `{run}` has no `search`"));
+    }
     has_job(of, measure).map_err(|why| format!("measure: {why}"))?;
     let known = of.names().any(|s| s == scheme);
     known.then_some(()).ok_or_else(|| format!("scheme: `{run}` has no scheme `{scheme}`"))

@@ -112,10 +112,6 @@ pub fn needed(e: &Experiment) -> Result<u32, ReproduceError> {
         let place = (e.id.as_str(), run.name.as_str());
         configs.extend(scheme_specs(place, &run.device, (&run.schemes, &run.variant), &sets, &run.fault)?);
     }
-    for s in &e.search {
-        let sets: Vec<&String> = s.set.iter().collect();
-        configs.extend(scheme_specs((&e.id, &s.name), &s.device, (&s.schemes, &s.variant), &sets, &[])?);
-    }
     let touched = CHANGES.iter().filter(|c| configs.iter().any(|config| touches(c, config)));
     Ok(touched.map(|c| c.version).max().unwrap_or(1))
 }
