@@ -1,79 +1,9 @@
 //! Judges the checks of an experiment from the results of its runs.
 
-use crate::execute::Results;
 use crate::file::{Band, Check, CheckKind, Experiment};
 use crate::measure::Measure;
-use crate::unit::{Kind, Short, Unit};
-use crate::valid::unit_of;
-use serde::Serialize;
-
-/// The verdict on a check.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case", tag = "verdict", content = "why")]
-pub enum Verdict {
-    /// The measured value is in the band.
-    InBand,
-    /// The measured value is outside the band.
-    OutOfBand,
-    /// There is nothing to judge; the text says why.
-    NotComparable(String),
-    /// The check is judged at the full size only.
-    FullSizeOnly,
-}
-
-impl Verdict {
-    /// The verdict in a few words.
-    pub fn words(&self) -> &'static str {
-        match self {
-            Verdict::InBand => "in band",
-            Verdict::OutOfBand => "out of band",
-            Verdict::NotComparable(_) => "not comparable",
-            Verdict::FullSizeOnly => "full size only",
-        }
-    }
-}
-
-/// A check with its verdict.
-#[derive(Clone, Debug, Serialize)]
-pub struct Outcome {
-    /// The label of the check, with the values of the axes.
-    pub label: String,
-    /// The kind of the comparison.
-    pub kind: CheckKind,
-    /// The run, or the runs over which the value is averaged.
-    pub run: String,
-    /// The scheme.
-    pub scheme: String,
-    /// Name of the measure.
-    pub measure: String,
-    /// The published value with its unit, or the words of the paper.
-    pub published: String,
-    /// Place in the paper.
-    pub source: String,
-    /// How far the published value is to be trusted.
-    pub trust: String,
-    /// The band in words.
-    pub band: String,
-    /// The reason for the band.
-    pub because: String,
-    /// The measured value with its unit, or a dash.
-    pub measured: String,
-    /// The measured value in the check's unit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<f64>,
-    /// What a calibrated check was fitted to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fitted: Option<String>,
-    /// How much of the band the value uses: 0 in its middle, 1 at an edge. `None` if that cannot be said.
-    #[serde(skip)]
-    pub used: Option<f64>,
-    /// The verdict.
-    #[serde(flatten)]
-    pub verdict: Verdict,
-    /// A note shown with the check.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-}
+use crate::results::{Outcome, Results, Verdict};
+use crate::unit::{Kind, Short, Unit, unit_of};
 
 /// Judges checks of an experiment.
 pub fn judge(e: &Experiment, checks: &[Check], results: &Results) -> Vec<Outcome> {
@@ -102,7 +32,7 @@ fn outcome(e: &Experiment, c: &Check, results: &Results) -> Outcome {
     };
     let mut label = c.label.clone();
     for (axis, value) in c.at.iter().map(|(a, v)| (a.as_str(), v.as_str())).chain(at) {
-        let said = crate::find::axis(e, axis).map(|a| a.said(value));
+        let said = e.axis(axis).map(|a| a.said(value));
         label.push_str(&format!(", {}", said.unwrap_or_default()));
     }
     let source = c.source.as_ref().or(e.defaults.source.as_ref()).cloned().unwrap_or_default();

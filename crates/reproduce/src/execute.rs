@@ -1,130 +1,24 @@
 //! Runs an experiment: its runs in parallel, from cached aged drives.
 
-use crate::alone::{OfBlocks, of_blocks};
-use crate::check::{Outcome, judge};
+use crate::alone::of_blocks;
+use crate::check::judge;
 use crate::error::ReproduceError;
-use crate::file::{CapacityOf, Experiment, Replay, Run, Variant};
-use crate::find::{Found, found};
-use crate::measure::Measure;
+use crate::file::{CapacityOf, Experiment, Replay, Run};
+use crate::find::found;
+use crate::options::Options;
+use crate::results::{Results, RunOutput};
 use crate::scale::Scale;
-use crate::search::{self, Rating};
+use crate::search;
+use crate::specs::{named, parsed, scheme_specs};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
-use tailcut_config::{resolve_with_faults, workload_preset};
-use tailcut_core::nand::faults::config::FaultConfig;
-use tailcut_report::summary::Scheme;
+use tailcut_config::workload_preset;
 use tailcut_sim::points::{Follow, each, point};
 use tailcut_sim::settings::{self, Layers};
-use tailcut_sim::{ExperimentError, PastKind, SchemeSpec, Snapshots};
+use tailcut_sim::{ExperimentError, PastKind, SchemeSpec};
 use tailcut_workload::trace::{DeviceRule, TraceOptions};
-use tailcut_workload::{Interrupt, TraceReplay, WorkloadSpec};
-
-/// How experiments are run.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Run at the quick sizes.
-    pub quick: bool,
-    /// The folder of traces.
-    pub traces: Option<PathBuf>,
-    /// Where aged drives are stored.
-    pub snapshots: Snapshots,
-    /// Number of runs at a time, at least one.
-    pub threads: usize,
-    /// The interrupt that stops the reading of traces.
-    pub interrupt: Interrupt,
-}
-
-/// The result of one run.
-#[derive(Clone, Debug)]
-pub struct RunOutput {
-    /// Its name.
-    pub name: String,
-    /// Its schemes in order; empty if it did not run.
-    pub schemes: Vec<Scheme>,
-    /// The results by scheme, in order, of a run of blocks alone.
-    pub alone: Vec<OfBlocks>,
-    /// For each scheme, the share of the raw flash that the host could use if the scheme ran
-    /// alone.
-    pub capacities: Vec<f64>,
-    /// Why it did not run.
-    pub missing: Option<String>,
-    /// Warnings for the user.
-    pub warnings: Vec<String>,
-}
-
-/// The results of an experiment.
-#[derive(Clone, Debug)]
-pub struct Results {
-    /// Its id.
-    pub id: String,
-    /// Whether the experiment ran at the quick sizes.
-    pub quick: bool,
-    /// Real time, seconds.
-    pub seconds: f64,
-    /// The runs in order.
-    pub runs: Vec<RunOutput>,
-    /// The searches in order: their names, and the ratings by scheme.
-    pub searches: Vec<(String, Result<Vec<Rating>, String>)>,
-    /// The finds in order.
-    pub found: Vec<Found>,
-    /// The checks, judged.
-    pub outcomes: Vec<Outcome>,
-    /// What was expected, judged.
-    pub expected: Vec<Outcome>,
-}
-
-impl Results {
-    /// A sentence that names the first measure in `needs` that is zero under every scheme.
-    /// `None` if all are above zero or the run did not run.
-    pub fn lacks(&self, run: &Run) -> Option<String> {
-        let ran = self.run(&run.name).filter(|r| r.missing.is_none())?;
-        let above_zero = |name: &&String| {
-            let measure = Measure::parse(name);
-            measure.is_ok_and(|m| ran.schemes.iter().any(|s| m.of(s).is_ok_and(|v| v > 0.0)))
-        };
-        let missing = run.needs.iter().find(|name| !above_zero(name))?;
-        Some(format!(
-            "the run does not show what the figure is about: `{missing}` is zero under every scheme"
-        ))
-    }
-
-    /// The value of a measure, in the unit of the measure's kind.
-    ///
-    /// # Errors
-    /// Why there is no value.
-    pub fn value(&self, run: &str, scheme: &str, measure: &Measure) -> Result<f64, String> {
-        if let Some((_, ratings)) = self.searches.iter().find(|(name, _)| name == run) {
-            let ratings = ratings.as_ref().map_err(String::clone)?;
-            let rating = ratings.iter().find(|r| r.scheme == scheme);
-            return measure.of_rating(rating.ok_or_else(|| format!("the search has no scheme `{scheme}`"))?);
-        }
-        let run = self.run(run).ok_or_else(|| format!("there is no run `{run}`"))?;
-        if let Some(why) = &run.missing {
-            return Err(why.clone());
-        }
-        if let Some(blocks) = run.alone.iter().find(|blocks| blocks.scheme == scheme) {
-            return measure.of_alone(blocks);
-        }
-        let found = run.schemes.iter().find(|s| s.name == scheme);
-        measure.of(found.ok_or_else(|| format!("scheme `{scheme}` did not run"))?)
-    }
-
-    /// The schemes that ran under a run or a search, in order.
-    pub fn schemes(&self, run: &str) -> Vec<&str> {
-        if let Some((_, ratings)) = self.searches.iter().find(|(name, _)| name == run) {
-            return ratings.iter().flatten().map(|r| r.scheme.as_str()).collect();
-        }
-        let ran = self.run(run).filter(|r| r.missing.is_none());
-        let alone = ran.iter().flat_map(|r| &r.alone).map(|blocks| blocks.scheme.as_str());
-        ran.iter().flat_map(|r| &r.schemes).map(|s| s.name.as_str()).chain(alone).collect()
-    }
-
-    /// The run of this name.
-    pub fn run(&self, name: &str) -> Option<&RunOutput> {
-        self.runs.iter().find(|r| r.name == name)
-    }
-}
+use tailcut_workload::{TraceReplay, WorkloadSpec};
 
 /// Runs an experiment and judges its checks.
 ///
@@ -351,54 +245,6 @@ impl Job<'_> {
         }
         lines
     }
-}
-
-/// Resolves schemes and variants on a device, with `sets` and `faults` applied to all of them.
-pub(crate) fn scheme_specs(
-    (file, run): (&str, &str),
-    device: &str,
-    (schemes, variants): (&[String], &[Variant]),
-    sets: &[&String],
-    faults: &[String],
-) -> Result<Vec<SchemeSpec>, ReproduceError> {
-    let faults = parsed(faults);
-    named((schemes, variants), sets)
-        .map(|(name, scheme, set)| scheme_spec((file, run), device, (name, scheme), &set, &faults))
-        .collect()
-}
-
-/// Faults by their texts, which were checked when the file was read.
-fn parsed(faults: &[String]) -> Vec<FaultConfig> {
-    faults.iter().filter_map(|text| text.parse().ok()).collect()
-}
-
-/// The schemes of a run and its variants: the name, the scheme, and all keys that are set.
-fn named<'a>(
-    (schemes, variants): (&'a [String], &'a [Variant]),
-    sets: &'a [&'a String],
-) -> impl Iterator<Item = (&'a String, &'a String, Vec<&'a String>)> {
-    let plain = schemes.iter().map(|s| (s, s, &[][..]));
-    let variants = variants.iter().map(|v| (&v.name, &v.scheme, &v.set[..]));
-    let all = plain.chain(variants);
-    all.map(move |(name, scheme, set)| (name, scheme, sets.iter().copied().chain(set).collect()))
-}
-
-/// Resolves one scheme on a device.
-fn scheme_spec(
-    (file, run): (&str, &str),
-    device: &str,
-    (name, scheme): (&str, &str),
-    sets: &[&String],
-    faults: &[FaultConfig],
-) -> Result<SchemeSpec, ReproduceError> {
-    let no_files: [&Path; 0] = [];
-    let resolved = resolve_with_faults(device, &[scheme], &no_files, sets, faults);
-    let resolved = resolved.map_err(|source| ReproduceError::Config {
-        file: file.to_string(),
-        run: run.to_string(),
-        source: Box::new(source),
-    })?;
-    Ok(SchemeSpec { name: name.to_string(), config: resolved.config })
 }
 
 fn missing_trace(name: &str, folder: Option<&Path>) -> String {

@@ -47,8 +47,8 @@
 //! ```
 
 use crate::alone::Alone;
+use crate::axis::{Axis, Find, Sweep};
 use crate::scale::Scale;
-use crate::sweep::{Axis, Find, Sweep};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -498,6 +498,11 @@ impl Experiment {
     /// The scheme of a check.
     pub fn scheme<'a>(&'a self, check: &'a Check) -> Option<&'a str> {
         check.scheme.as_deref().or(self.defaults.scheme.as_deref())
+    }
+
+    /// The axis of this name, from the first sweep that has it.
+    pub(crate) fn axis(&self, name: &str) -> Option<&Axis> {
+        self.sweeps.iter().flat_map(|s| &s.axes).find(|a| a.name == name)
     }
 
     /// The runs that a check is about, with `found` as the axis and value of its

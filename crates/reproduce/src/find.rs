@@ -1,27 +1,8 @@
 //! Finds the value of an axis at which a set of checks is nearest to the published values.
 
 use crate::check::value;
-use crate::execute::Results;
 use crate::file::{Band, Check, Experiment};
-use crate::sweep::Axis;
-
-/// The result of a find.
-#[derive(Clone, Debug)]
-pub struct Found {
-    /// Its name.
-    pub name: String,
-    /// The name of the axis.
-    pub axis: String,
-    /// The value with the smallest largest miss.
-    pub value: Option<String>,
-    /// The value with the name and unit of the axis.
-    pub said: String,
-    /// Number of checks that the find is based on.
-    pub checks: usize,
-    /// The largest miss for each value of the axis, relative to the published value; `None` if
-    /// a check has no value there.
-    pub misses: Vec<(String, Option<f64>)>,
-}
+use crate::results::{Found, Results};
 
 /// The results of every find of an experiment.
 pub fn found(e: &Experiment, results: &Results) -> Vec<Found> {
@@ -32,7 +13,7 @@ pub fn found(e: &Experiment, results: &Results) -> Vec<Found> {
                 c.found.as_ref() == Some(&f.name) && f.by.as_ref().is_none_or(|label| *label == c.label)
             };
             let checks: Vec<&Check> = e.check.iter().filter(decides).collect();
-            let axis = axis(e, &f.axis);
+            let axis = e.axis(&f.axis);
             let values = axis.iter().flat_map(|a| a.all());
             let misses: Vec<(String, Option<f64>)> =
                 values.map(|v| (v.to_string(), largest(e, &checks, (&f.axis, v), results))).collect();
@@ -46,11 +27,6 @@ pub fn found(e: &Experiment, results: &Results) -> Vec<Found> {
             Found { name: f.name.clone(), axis: f.axis.clone(), value, said, checks: checks.len(), misses }
         })
         .collect()
-}
-
-/// The axis of this name, from the first sweep that has it.
-pub(crate) fn axis<'a>(e: &'a Experiment, name: &str) -> Option<&'a Axis> {
-    e.sweeps.iter().flat_map(|s| &s.axes).find(|a| a.name == name)
 }
 
 fn largest(e: &Experiment, checks: &[&Check], at: (&str, &str), results: &Results) -> Option<f64> {

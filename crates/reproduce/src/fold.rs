@@ -1,6 +1,6 @@
 //! Long lists: which row stands for the others, and how the rest is folded.
 
-use crate::check::{Outcome, Verdict};
+use crate::results::{Outcome, Verdict};
 
 /// Lists of more rows are folded.
 pub const LONG: usize = 15;

@@ -5,14 +5,16 @@
 //! how far it is to be trusted, and a band that was set from the paper's own words before any
 //! result was seen. A miss is shown as a miss.
 //!
-//! Reading order: [`file`] is the format; [`sweep`] repeats runs along axes; [`list`] has the
-//! built-in experiments; [`execute`] runs them; [`search`] finds the ratings of the ACT tool;
-//! [`check`] judges, if needed at a value of an axis that [`find`] finds; [`tally`] counts;
-//! [`text`], [`markdown`] and [`picture`] show the result, where [`fold`] shortens it; [`summary`] sums up all results;
-//! [`version`] determines which results a new version of the model leaves valid.
+//! Reading order: [`file`] is the format; [`sweep`] repeats runs along an [`axis`]; [`list`] has the
+//! built-in experiments; [`execute`] runs them with [`options`], on the configurations that `specs` resolves;
+//! [`search`] finds each [`rating`] of the ACT tool; [`results`] holds what they gave, and a [`measure`] is one
+//! figure of it; [`check`] judges, if needed at a value of an axis that [`find`] finds; [`tally`] counts;
+//! [`table`] arranges results by `column`; [`text`], [`markdown`] and [`picture`] show them, where [`fold`] shortens;
+//! [`summary`] sums up all results; [`version`] determines which results a new version of the model leaves valid.
 
 pub mod alone;
 pub mod answers;
+pub mod axis;
 pub mod check;
 pub mod error;
 pub mod execute;
@@ -22,7 +24,10 @@ pub mod fold;
 pub mod list;
 pub mod markdown;
 pub mod measure;
+pub mod options;
 pub mod picture;
+pub mod rating;
+pub mod results;
 pub mod scale;
 pub mod search;
 pub mod summary;
@@ -33,11 +38,14 @@ pub mod text;
 pub mod unit;
 pub mod version;
 
+mod column;
+mod specs;
 mod valid;
 
-pub use check::{Outcome, Verdict};
 pub use error::ReproduceError;
-pub use execute::{Options, Results, RunOutput, reproduce};
+pub use execute::reproduce;
 pub use file::{CheckKind, Experiment};
+pub use options::Options;
+pub use results::{Outcome, Results, RunOutput, Verdict};
 pub use tailcut_sim::points::Follow;
 pub use tally::Tally;

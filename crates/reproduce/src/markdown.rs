@@ -1,11 +1,10 @@
 //! Writes the pages of a report: one for each experiment, with all its rows. [`crate::summary`] writes the page above
 //! them.
 
-use crate::check::{Outcome, Verdict};
-use crate::execute::Results;
 use crate::file::{CheckKind, Experiment};
 use crate::fold;
 use crate::picture;
+use crate::results::{Outcome, Results, Verdict};
 use crate::table::tables;
 use crate::tally::Tally;
 use crate::text::outcome;

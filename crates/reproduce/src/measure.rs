@@ -6,7 +6,7 @@ pub use figures::{OfChannel, OfFaults, OfGc, OfPages, OfPulses, OfUse};
 
 use crate::alone::{ALONE, OfAlone, OfBlocks};
 use crate::answers::{QUESTIONS, Question};
-use crate::search::Rating;
+use crate::rating::Rating;
 use crate::unit::Kind;
 use figures::{CHANNEL, FAULTS, GC, PAGES, PULSES, USE};
 use tailcut_core::figures::Counters;

@@ -6,12 +6,11 @@
 
 mod draw;
 
-use crate::check::Verdict;
-use crate::execute::Results;
+use crate::axis::Sweep;
+use crate::column::{Column, Of};
 use crate::file::{Band, Check, CheckKind, Experiment, SeriesOf, SeriesTable};
 use crate::measure::{Measure, Of as Figure};
-use crate::sweep::Sweep;
-use crate::table::{Column, Of};
+use crate::results::{Results, Verdict};
 use crate::unit::Kind;
 use tailcut_report::text::duration;
 use tailcut_stats::percentile::LEVELS;

@@ -1,7 +1,7 @@
 //! Counts verdicts by the kind of comparison.
 
-use crate::check::{Outcome, Verdict};
 use crate::file::CheckKind;
+use crate::results::{Outcome, Verdict};
 use std::ops::AddAssign;
 
 /// How many checks of one kind were judged.

@@ -1,9 +1,8 @@
 //! The output on the terminal.
 
-use crate::check::{Outcome, Verdict};
-use crate::execute::Results;
 use crate::file::Experiment;
 use crate::fold;
+use crate::results::{Outcome, Results, Verdict};
 use crate::table::tables;
 use crate::tally::Tally;
 use tailcut_report::text::{Grid, page, wrapped};

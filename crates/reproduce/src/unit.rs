@@ -83,6 +83,14 @@ impl Unit {
     }
 }
 
+/// The unit of this name, if it is a unit of the kind.
+pub(crate) fn unit_of(name: &str, kind: Kind) -> Result<Unit, String> {
+    Unit::of(name, kind).ok_or_else(|| {
+        let names = Unit::names(kind).iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+        format!("unit: `{name}` does not fit the measure; possible units are {names}")
+    })
+}
+
 /// A number with three or four significant digits.
 pub struct Short(pub f64);
 

@@ -1,10 +1,9 @@
 //! Checks that serde cannot make: whether the parts of an experiment file fit together.
 
+use crate::column::{Column, Of};
 use crate::file::{Band, CapacityOf, Check, CheckKind, Experiment, RatingSearch, Run, Table, Trust};
-use crate::find::axis;
 use crate::measure::Measure;
-use crate::table::{Column, Of};
-use crate::unit::{Kind, Unit};
+use crate::unit::{Kind, unit_of};
 use std::collections::BTreeSet;
 use tailcut_core::nand::faults::config::FaultConfig;
 use tailcut_workload::job::JobSet;
@@ -28,7 +27,7 @@ pub(crate) fn check(e: &Experiment) -> Result<(), String> {
     }
     for find in &e.find {
         let wrong = |why: String| Err(format!("find `{}`: {why}", find.name));
-        if axis(e, &find.axis).is_none() {
+        if e.axis(&find.axis).is_none() {
             return wrong(format!("axis: no sweep has an axis `{}`", find.axis));
         }
         if e.check.iter().filter(|c| c.found.as_ref() == Some(&find.name)).count() < 2 {
@@ -55,14 +54,6 @@ pub(crate) fn check(e: &Experiment) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// The unit of this name, if it is a unit of the kind.
-pub(crate) fn unit_of(name: &str, kind: Kind) -> Result<Unit, String> {
-    Unit::of(name, kind).ok_or_else(|| {
-        let names = Unit::names(kind).iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
-        format!("unit: `{name}` does not fit the measure; possible units are {names}")
-    })
 }
 
 fn check_table(e: &Experiment, table: &Table) -> Result<(), String> {
@@ -313,7 +304,7 @@ fn check_at(e: &Experiment, c: &Check) -> Result<Option<(String, String)>, Strin
     if let Some(name) = &c.found {
         let find = e.find.iter().find(|f| f.name == *name);
         let find = find.ok_or_else(|| format!("found: there is no find `{name}`"))?;
-        let first = axis(e, &find.axis).and_then(|a| a.all().next()).unwrap_or_default();
+        let first = e.axis(&find.axis).and_then(|a| a.all().next()).unwrap_or_default();
         found = Some((find.axis.clone(), first.to_string()));
     }
     let swept = e.sweeps.iter().filter(|s| c.named().any(|name| name == s.name));

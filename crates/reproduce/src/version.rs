@@ -5,8 +5,8 @@
 //! section of a document is still valid.
 
 use crate::error::ReproduceError;
-use crate::execute::scheme_specs;
 use crate::file::Experiment;
+use crate::specs::scheme_specs;
 use tailcut_core::nand::config::BusyKind;
 use tailcut_sim::SchemeSpec;
 use toml::Value;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tailcut_report::regular::{regular, replace};
 use tailcut_report::summary::Scheme;
-use tailcut_reproduce::search::Rating;
+use tailcut_reproduce::rating::Rating;
 use tailcut_reproduce::{
     Experiment, Options, Outcome, Results, Tally, list, markdown, reproduce as run_one, summary, text,
 };
