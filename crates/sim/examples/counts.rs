@@ -19,7 +19,7 @@ use tailcut_core::containers::timers::Timers;
 use tailcut_core::drive::Drive;
 use tailcut_sim::cache::Locks;
 use tailcut_sim::host::Host;
-use tailcut_sim::measure::{MeasureError, MeasureOptions, RunOutcome, measure};
+use tailcut_sim::measure::{MeasureError, MeasureOptions, RunOutcome, measure_workload};
 use tailcut_sim::precondition::Past;
 use tailcut_sim::{PastKind, Snapshots};
 use tailcut_units::Stream;
@@ -250,7 +250,7 @@ fn counted_run(
     host: &mut Host<Workload>,
     device: &mut Drive,
 ) -> Result<RunOutcome, MeasureError<<Workload as Source>::Error>> {
-    measure(host, device, MeasureOptions::default(), None, &())
+    measure_workload(host, device, MeasureOptions::default(), None, &())
 }
 
 /// Set random deadlines in both tournaments, below these bounds of slots, lanes and times; also

@@ -3,7 +3,9 @@
 use crate::cache::Locks;
 use crate::host::{Host, RunError};
 use crate::machine::{address_bytes, address_limit};
-use crate::measure::{MeasureError, MeasureOptions, RunOutcome, Sink, SinkError, measure, measured_from};
+use crate::measure::{
+    MeasureError, MeasureOptions, RunOutcome, Sink, SinkError, measure, measure_workload, measured_from,
+};
 use crate::precondition::{Past, PastError, PastKind, Preconditioned, Snapshots, free_extents, is_uniform};
 use crate::threads::on_threads;
 use crate::timeline::{Covered, Recorder, Tracks, Window};
@@ -444,7 +446,7 @@ impl Experiment<'_> {
         // There are two copies of the run loop, so that a run without a timeline has no
         // cost for it.
         let outcome = match recorder {
-            None => measure(&mut host, &mut device, options, taken, watch).map_err(fail)?,
+            None => measure_workload(&mut host, &mut device, options, taken, watch).map_err(fail)?,
             Some(recorder) => {
                 let mut device = device.observed_by(recorder);
                 let outcome = measure(&mut host, &mut device, options, taken, watch).map_err(fail)?;

@@ -15,7 +15,7 @@ use tailcut_core::figures::{Dimensions, FaultReport};
 use tailcut_core::intervention::Intervention;
 use tailcut_stats::{Digest, Gauges, Interval, Measured, Recorder, RecorderOptions, Sample};
 use tailcut_units::{HostOp, SimTime, Span};
-use tailcut_workload::{JobInfo, Source};
+use tailcut_workload::{JobInfo, Source, Workload};
 
 /// The error of a sink, boxed.
 pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
@@ -168,6 +168,22 @@ pub fn measured_from(jobs: &[JobInfo]) -> SimTime {
 /// Events of the drive between two checks of the watch; they take a tenth of a second or
 /// less.
 const STEPS: u64 = 1 << 16;
+
+/// [`measure`] for a workload on a drive without an observer. Runs, sweeps and benchmarks share this copy of the run loop:
+/// a benchmark measures the code of a run, and a profile of benchmarks fits runs.
+///
+/// # Errors
+/// As [`measure`].
+#[inline(never)]
+pub fn measure_workload<'a>(
+    host: &mut Host<Workload>,
+    device: &mut Drive,
+    options: MeasureOptions,
+    sink: Option<&'a mut (dyn Sink + 'a)>,
+    watch: &'a dyn Watch,
+) -> Result<RunOutcome, MeasureError<<Workload as Source>::Error>> {
+    measure(host, device, options, sink, watch)
+}
 
 /// Run the host's workload on the drive to its end, or until `watch` asks to stop.
 ///

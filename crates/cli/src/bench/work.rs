@@ -11,7 +11,7 @@ use tailcut_core::drive::Drive;
 use tailcut_sim::cache::Locks;
 use tailcut_sim::host::Host;
 use tailcut_sim::machine::{Stopwatch, page_faults, rss_bytes};
-use tailcut_sim::measure::{MeasureOptions, measure};
+use tailcut_sim::measure::{MeasureOptions, measure_workload};
 use tailcut_sim::precondition::Past;
 use tailcut_sim::{PastKind, Preconditioned, Snapshots};
 use tailcut_workload::{TraceReplay, Workload, WorkloadSpec};
@@ -135,7 +135,8 @@ impl Case {
         let workload = self.workload.open(self.capacity, self.filled, SEED)?;
         let mut host: Host<Workload> = Host::new(workload).map_err(|e| fail(&e))?;
         let before = device.events();
-        let o = measure(&mut host, device, MeasureOptions::default(), None, &Stop).map_err(|e| fail(&e))?;
+        let options = MeasureOptions::default();
+        let o = measure_workload(&mut host, device, options, None, &Stop).map_err(|e| fail(&e))?;
         let events = (device.events() - before) as f64;
         let (requests, seconds) = (o.issued as f64, o.cpu_seconds.max(1e-9));
         let c = &o.counters;

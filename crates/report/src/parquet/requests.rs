@@ -61,11 +61,13 @@ impl<W: Write + Send> RequestsWriter<W> {
         for cause in Cause::all() {
             c.number(s.ledger.get(cause));
         }
-        Ok(c.end_row()?)
+        c.end_row()?;
+        Ok(())
     }
 
     /// Writes the remaining rows and the footer, and returns the output.
     pub fn finish(self) -> Result<W, ReportError> {
-        Ok(self.columns.finish()?)
+        let out = self.columns.finish()?;
+        Ok(out)
     }
 }

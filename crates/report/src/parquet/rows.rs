@@ -36,11 +36,13 @@ impl<W: Write + Send> RowsWriter<W> {
                 Cell::Text(text) => c.text(&ByteArray::from(text.as_str())),
             }
         }
-        Ok(c.end_row()?)
+        c.end_row()?;
+        Ok(())
     }
 
     /// Writes the remaining rows and the footer, and returns the output.
     pub fn finish(self) -> Result<W, ReportError> {
-        Ok(self.columns.finish()?)
+        let out = self.columns.finish()?;
+        Ok(out)
     }
 }

@@ -86,12 +86,14 @@ impl<W: Write + Send> SeriesWriter<W> {
             }
             None => GROUPS.iter().for_each(|_| c.null()),
         }
-        Ok(c.end_row()?)
+        c.end_row()?;
+        Ok(())
     }
 
     /// Writes the remaining rows and the footer, and returns the output.
     pub fn finish(self) -> Result<W, ReportError> {
-        Ok(self.columns.finish()?)
+        let out = self.columns.finish()?;
+        Ok(out)
     }
 }
 
