@@ -1,10 +1,13 @@
 //! Pictures of tables and checks: latency percentiles by scheme, a measure over the axis of a
 //! sweep or over time, and measured values relative to published ones.
 //!
-//! A [`Chart`] describes what is drawn; `draw` turns it into an SVG that adapts to light and dark pages.
+//! A [`Chart`] (`chart`) describes what is drawn; `draw` turns it into an SVG that adapts to light and dark pages.
 //! The same numbers give the same bytes.
 
+mod chart;
 mod draw;
+
+pub use chart::Chart;
 
 use crate::axis::Sweep;
 use crate::column::{Column, Of};
@@ -12,90 +15,18 @@ use crate::file::{Band, Check, CheckKind, Experiment, SeriesOf, SeriesTable};
 use crate::measure::{Measure, Of as Figure};
 use crate::results::{Results, Verdict};
 use crate::unit::Kind;
+use chart::{Axis, Series, plain, span};
 use tailcut_report::text::duration;
 use tailcut_stats::percentile::LEVELS;
 
 /// The largest number of lines that can be distinguished.
 const LINES: usize = 10;
 
-/// The content of a picture. Positions on a logarithmic axis are logarithms.
-#[derive(Clone, Debug)]
-pub struct Chart {
-    x: Axis,
-    y: Axis,
-    /// The vertical axis has labelled rows instead of a scale.
-    rows: bool,
-    /// Shaded bands: the range along x, and the row.
-    bands: Vec<([f64; 2], f64)>,
-    series: Vec<Series>,
-    /// Texts to the right of rows.
-    notes: Vec<(f64, String)>,
-}
-
-#[derive(Clone, Debug)]
-struct Series {
-    name: String,
-    points: Vec<(f64, f64)>,
-    line: bool,
-}
-
-#[derive(Clone, Debug)]
-struct Axis {
-    label: String,
-    from: f64,
-    to: f64,
-    ticks: Vec<(f64, String)>,
-}
-
 impl Chart {
     /// The chart as an SVG file.
     pub fn svg(&self, title: &str) -> String {
         draw::svg(self, title)
     }
-}
-
-impl Axis {
-    /// An axis from the smallest to the largest value, with a margin and round ticks.
-    fn linear(label: String, values: impl Iterator<Item = f64>, zero: bool) -> Axis {
-        let (mut from, mut to) = span(values);
-        if zero && from > 0.0 {
-            from = 0.0;
-        }
-        let room = 0.04 * (to - from).max(1e-9);
-        (from, to) = (if from == 0.0 { 0.0 } else { from - room }, to + room);
-        let raw = (to - from) / 6.0;
-        let ten = 10f64.powf(raw.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * ten).into_iter().find(|s| *s >= raw).unwrap_or(raw);
-        let first = (from / step).ceil() as i64;
-        let ticks = (first..).map(|i| i as f64 * step).take_while(|t| *t <= to);
-        Axis { label, from, to, ticks: ticks.map(|t| (t, plain(t))).collect() }
-    }
-
-    /// The same for the logarithms of positive values.
-    fn log(label: String, values: impl Iterator<Item = f64>, show: impl Fn(f64) -> String) -> Axis {
-        let (from, to) = span(values.map(f64::log10));
-        let room = 0.06 * (to - from).max(0.5);
-        let (from, to) = (from - room, to + room);
-        let decades = (from.floor() as i32)..=(to.ceil() as i32);
-        let parts: &[f64] = match to - from {
-            wide if wide > 2.2 => &[1.0],
-            narrow if narrow < 0.9 => &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0],
-            _ => &[1.0, 2.0, 5.0],
-        };
-        let ticks = decades.flat_map(|d| parts.iter().map(move |p| p * 10f64.powi(d)));
-        let ticks = ticks.map(|v| (v.log10(), show(v))).filter(|(at, _)| (from..=to).contains(at));
-        Axis { label, from, to, ticks: ticks.collect() }
-    }
-}
-
-fn span(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    let (from, to) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
-    if from > to { (0.0, 1.0) } else { (from, to) }
-}
-
-/// A number rounded to six decimals, without trailing zeros.
-fn plain(v: f64) -> String {
-    ((v * 1e6).round() / 1e6).to_string()
 }
 
 fn time(ns: f64) -> String {

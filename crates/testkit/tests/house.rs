@@ -332,7 +332,7 @@ fn what_the_house_has_too_much_of_only_falls() {
     ];
     let raw: usize = files.iter().flat_map(|(_, text)| IDS.map(|id| text.matches(id).count())).sum();
     for (what, now, most) in [
-        ("methods of Device", methods("device"), 290),
+        ("methods of Device", methods("device"), 289),
         ("methods of Pblk", methods("pblk"), 176),
         ("methods of Flash", methods("flash"), 231),
         ("functions of more than 70 lines", long.len(), 9),

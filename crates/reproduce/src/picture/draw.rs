@@ -1,6 +1,6 @@
 //! Draws a chart as an SVG.
 
-use super::{Axis, Chart, Series};
+use super::chart::{Axis, Chart, Series};
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
