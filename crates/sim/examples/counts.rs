@@ -19,7 +19,7 @@ use tailcut_core::containers::timers::Timers;
 use tailcut_core::drive::Drive;
 use tailcut_sim::cache::Locks;
 use tailcut_sim::host::Host;
-use tailcut_sim::measure::{MeasureError, MeasureOptions, RunOutcome, measure_workload};
+use tailcut_sim::measure::{MeasureError, MeasureOptions, RunOutcome, measure};
 use tailcut_sim::precondition::Past;
 use tailcut_sim::{PastKind, Snapshots};
 use tailcut_units::Stream;
@@ -244,13 +244,14 @@ fn run(name: &str, part: u64) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// What callgrind counts of a run. [`COUNTED`] matches its name.
+/// What callgrind counts of a run. [`COUNTED`] matches its name. It is a copy of the run loop of its own: its numbers do not
+/// depend on which other copies are compiled beside that of runs.
 #[inline(never)]
 fn counted_run(
     host: &mut Host<Workload>,
     device: &mut Drive,
 ) -> Result<RunOutcome, MeasureError<<Workload as Source>::Error>> {
-    measure_workload(host, device, MeasureOptions::default(), None, &())
+    measure(host, device, MeasureOptions::default(), None, &())
 }
 
 /// Set random deadlines in both tournaments, below these bounds of slots, lanes and times; also
