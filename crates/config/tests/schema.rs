@@ -42,7 +42,12 @@ fn what_is_wrong_is_refused() {
         "geometry = { page = 4096 }",
         "geometry = { busy_unit = \"chip\" }",
         "timing = { read = \"60us\" }",
+        "timing = { read = [\"60KiB\"] }",
+        "timing = { read = [\"1_000us\"] }",
+        "timing = { read = [\"1.2.3us\"] }",
+        "host = { link_rate = \"5us\" }",
         "ftl = { over_provisioning = 7 }",
+        "ftl = { over_provisioning = \"7us\" }",
         "policy = { gc_victim = \"greed\" }",
         "policy = { gc_victims = \"greedy\" }",
         "policy = { gc_victim = { d-choices = { e = 2 } } }",
@@ -56,6 +61,9 @@ fn what_is_wrong_is_refused() {
         "base = \"z-ssd\"\ngeometry = { channels = 4, page = \"16 KiB\" }",
         "policy = { gc_victim = { d-choices = { d = 2 } } }",
         "policy = { gc_victim = { greedy = {} } }",
+        "timing = { read = [\"60\u{b5}s\", \"60\u{3bc}s\", \".5 us\", \"1.us\"] }",
+        "host = { link_rate = \"inf\", submit_latency = \".5us\" }",
+        "policy = { gc_schedule = { threshold = { start = \"4\" } } }\nage = { free = 5 }",
     ] {
         assert_eq!(problems(&validator, right), [""; 0], "{right}");
     }

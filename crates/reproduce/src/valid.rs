@@ -72,6 +72,7 @@ fn check_table(e: &Experiment, table: &Table) -> Result<(), String> {
         }
         let run = column.run.as_ref().map_or(Ok(shown), |name| run_like(e, name))?;
         if let Of::Measure(measure, _) = &column.of {
+            fits(run, measure).map_err(|why| format!("columns: {why}"))?;
             has_job(run, measure).map_err(|why| format!("columns: {why}"))?;
         }
     }
@@ -144,10 +145,11 @@ fn check_search(run: &Run, search: &RatingSearch) -> Result<(), String> {
 
 fn check_run(run: &Run) -> Result<(), String> {
     check_names(run.names())?;
-    let texts = run.workload.iter().chain(&run.full).chain(&run.quick).chain(&run.set);
-    let texts = texts.chain(&run.fault).chain(&run.quick_fault);
-    let later: &[&str] = if run.search.is_some() { &["{multiplier}", "{size}"] } else { &["{size}"] };
-    check_filled(texts.chain(run.variant.iter().flat_map(|v| &v.set)), later)?;
+    // A search puts its multiplier into the workload, and nowhere else.
+    let of_load: &[&str] = if run.search.is_some() { &["{multiplier}", "{size}"] } else { &["{size}"] };
+    check_filled(run.workload.iter(), of_load)?;
+    let texts = run.full.iter().chain(&run.quick).chain(&run.set).chain(&run.fault).chain(&run.quick_fault);
+    check_filled(texts.chain(run.variant.iter().flat_map(|v| &v.set)), &["{size}"])?;
     if let Some(search) = &run.search {
         return check_search(run, search);
     }
@@ -352,15 +354,19 @@ fn check_band(b: &Band, published: Option<f64>) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that a run has the scheme and can have the measure: a search has ratings only, and no other run has any.
+/// Checks that a run can have the measure: a search has ratings only, and no other run has any.
+fn fits(run: &Run, measure: &Measure) -> Result<(), String> {
+    match (run.search.is_some(), measure.is_rating()) {
+        (true, false) => Err(format!("`{}` is a search, which gives ratings only", run.name)),
+        (false, true) => Err(format!("only a search gives ratings, and `{}` has no `search`", run.name)),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that a run has the scheme and can have the measure.
 fn knows(e: &Experiment, run: &str, scheme: &str, measure: &Measure) -> Result<(), String> {
     let of = run_of(e, run)?;
-    if of.search.is_some() && !measure.is_rating() {
-        return Err(format!("measure: `{run}` is a search, which gives ratings only"));
-    }
-    if of.search.is_none() && measure.is_rating() {
-        return Err(format!("measure: only a search gives ratings, and `{run}` has no `search`"));
-    }
+    fits(of, measure).map_err(|why| format!("measure: {why}"))?;
     has_job(of, measure).map_err(|why| format!("measure: {why}"))?;
     let known = of.names().any(|s| s == scheme);
     known.then_some(()).ok_or_else(|| format!("scheme: `{run}` has no scheme `{scheme}`"))

@@ -101,6 +101,9 @@ fn a_search_that_makes_no_sense_is_refused() {
         (FILE.replace("search =", "needs = [\"gc.count\"]\nsearch ="), "search: not allowed with"),
         (FILE.replace("search =", "capacity = \"own\"\nsearch ="), "search: not allowed with"),
         (FILE.replace("iodepth=1,", "iodepth={multiplier},"), "unknown placeholder `{multiplier}`"),
+        (FILE.replace("\"duration=2s\"", "\"duration={multiplier}s\""), "unknown placeholder `{multiplier}`"),
+        (FILE.replace("rating.stress x", "waf x"), "columns: `act (delay 1)` is a search"),
+        (FILE.replace("run = \"act\"", "run = \"reads\""), "columns: only a search gives ratings"),
         (
             format!(
                 "{FILE}\n[[series]]\ntitle = \"t\"\nrun = \"act (delay 1)\"\nof = \"read.max\"\nrows = 2\n"

@@ -305,6 +305,15 @@ mod tests {
     fn each_kind_is_in_its_sets() {
         for kind in Occupant::ALL {
             let (act, purpose) = (kind.act(), kind.purpose());
+            let expected = match kind {
+                Occupant::UserRead | Occupant::UserProgram | Occupant::RmwRead | Occupant::ParityProgram => {
+                    Purpose::Host
+                }
+                Occupant::GcRead | Occupant::GcProgram | Occupant::Erase => Purpose::Collection,
+                Occupant::FoldRead | Occupant::FoldProgram => Purpose::Collection,
+                Occupant::MetaRead | Occupant::MetaProgram | Occupant::Background => Purpose::Upkeep,
+            };
+            assert_eq!(purpose, expected, "{kind:?}");
             let sets = [Occupants::READS, Occupants::PROGRAMS, Occupants::ERASES];
             let acts = [ArrayAct::Read, ArrayAct::Program, ArrayAct::Erase];
             assert_eq!(sets.map(|set| set.has(kind)), acts.map(|a| a == act), "{kind:?}");

@@ -4,8 +4,17 @@ use super::list::{KeyDefault, KeyEntry};
 use super::range::KeyBound;
 use serde_json::{Map, Value, json};
 
-/// The pattern of a quantity: a number and its unit. It does not check the range.
-const QUANTITY: &str = "^\\s*[0-9][0-9_.]*\\s*[a-zA-Z%/]+\\s*$";
+/// A number without an exponent, as quantities have it.
+const NUMBER: &str = "([0-9]+\\.?[0-9]*|\\.[0-9]+)";
+/// Units of time. Microseconds have two micro signs.
+const TIMES: &str = "(ns|us|\u{b5}s|\u{3bc}s|ms|s|h|d)";
+/// Units of size.
+const SIZES: &str = "([kKMGTP]?B|[KMGTP]iB)";
+
+/// A quantity: a number and its unit. It does not check the range.
+fn quantity(units: &str) -> Value {
+    json!({ "type": "string", "pattern": format!("^\\s*{NUMBER}\\s*{units}\\s*$") })
+}
 
 /// A bound of a number. Bounds of quantities, which have units, are in the description only.
 fn bounded(mut schema: Value, entry: &KeyEntry) -> Value {
@@ -26,7 +35,8 @@ fn bounded(mut schema: Value, entry: &KeyEntry) -> Value {
 /// The values of a key's type.
 fn values(entry: &KeyEntry) -> Value {
     let text = || json!({ "type": "string" });
-    let quantity = || json!({ "type": "string", "pattern": QUANTITY });
+    let time = || quantity(TIMES);
+    let text_of_whole = || json!({ "type": "string", "pattern": "^\\s*[0-9]+\\s*$" });
     let whole = || bounded(json!({ "type": "integer" }), entry);
     let number = || bounded(json!({ "type": "number" }), entry);
     let list = |items: Value| json!({ "type": "array", "items": items });
@@ -38,13 +48,16 @@ fn values(entry: &KeyEntry) -> Value {
         "list of texts" => list(text()),
         "list of whole numbers" => list(whole()),
         "list of numbers" => list(number()),
-        "list of times" => list(quantity()),
-        "time or list of times" => json!({ "anyOf": [quantity(), list(quantity())] }),
-        "time, or \"none\"" => json!({ "anyOf": [quantity(), { "const": "none" }] }),
-        "whole number, or \"none\"" => json!({ "anyOf": [whole(), { "const": "none" }] }),
-        "level" => json!({ "anyOf": [{ "type": "integer", "minimum": 0 }, quantity()] }),
-        "rate" => json!({ "anyOf": [quantity(), { "const": "inf" }] }),
-        _ if entry.units.is_some() => quantity(),
+        "time" => time(),
+        "list of times" => list(time()),
+        "time or list of times" => json!({ "anyOf": [time(), list(time())] }),
+        "time, or \"none\"" => json!({ "anyOf": [time(), { "const": "none" }] }),
+        "whole number, or \"none\"" => json!({ "anyOf": [whole(), text_of_whole(), { "const": "none" }] }),
+        "level" => json!({ "anyOf": [{ "type": "integer", "minimum": 0 }, text_of_whole(), quantity("%")] }),
+        "rate" => json!({ "anyOf": [quantity(&format!("{SIZES}/s")), { "const": "inf" }] }),
+        "size" => quantity(SIZES),
+        "share" | "ratio" => quantity("%"),
+        "power" => quantity("(uW|mW|W)"),
         _ => text(),
     }
 }

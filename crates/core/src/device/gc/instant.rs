@@ -11,7 +11,7 @@ impl<O: Observer, M: Medium> Device<O, M> {
     pub(in crate::device) fn collect_instantly(&mut self, lane: u32) {
         debug_assert!(
             self.state.gc.collections[lane as usize].instant_pending,
-            "no collection of lane {lane} is due"
+            "no instant collection of lane {lane} is pending"
         );
         self.state.gc.collections[lane as usize].instant_pending = false;
         if self.state.gc.collections[lane as usize].is_active() || self.state.faults.has_given_up(lane) {
