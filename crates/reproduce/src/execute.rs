@@ -9,7 +9,7 @@ use crate::options::Options;
 use crate::results::{Results, RunOutput};
 use crate::scale::Scale;
 use crate::search;
-use crate::specs::{named, parsed, scheme_specs};
+use crate::specs::{faults, named, scheme_specs};
 use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
@@ -194,9 +194,7 @@ impl Job<'_> {
                 },
             })
         };
-        if let Some(text) = &run.workload {
-            let size = if options.quick { &run.quick } else { &run.full };
-            let text = text.replace("{size}", size.as_deref().unwrap_or(""));
+        if let Some(text) = run.load(options.quick) {
             return parse(&text, &TraceReplay::default()).map(Ok);
         }
         let name = run.trace.as_deref().unwrap_or_default();
@@ -207,37 +205,22 @@ impl Job<'_> {
         }
     }
 
-    /// The keys that are set for all schemes, and the faults.
-    fn set(&self) -> (Vec<&String>, &[String]) {
-        let run = self.run;
-        let quick = run.quick_set.iter().filter(|_| self.options.quick);
-        let faults = match self.options.quick && !run.quick_fault.is_empty() {
-            true => &run.quick_fault,
-            false => &run.fault,
-        };
-        (run.set.iter().chain(quick).collect(), faults)
-    }
-
     fn schemes(&self) -> Result<Vec<SchemeSpec>, ReproduceError> {
-        let run = self.run;
-        let (sets, faults) = self.set();
-        let place = (self.e.id.as_str(), run.name.as_str());
-        let all = scheme_specs(place, &run.device, (&run.schemes, &run.variant), &sets, faults)?;
+        let all = scheme_specs(self.e, self.run, self.options.quick)?;
         Ok(all.into_iter().skip(self.of.start).take(self.of.len()).collect())
     }
 
     /// The lines about settings that are not what they seem, each once.
     fn said_of_settings(&self) -> Vec<String> {
-        let run = self.run;
-        let (sets, faults) = self.set();
+        let (run, quick) = (self.run, self.options.quick);
         let mut lines: Vec<String> = Vec::new();
-        let named = named((&run.schemes, &run.variant), &sets).skip(self.of.start).take(self.of.len());
+        let named = named(run, quick).skip(self.of.start).take(self.of.len());
         for (_, scheme, set) in named {
             let layers = Layers {
                 device: run.device.clone(),
                 config: Vec::new(),
                 set: set.into_iter().cloned().collect(),
-                fault: parsed(faults),
+                fault: faults(run, quick),
             };
             let resolved = layers.resolve(std::slice::from_ref(scheme)).unwrap_or_default();
             let said = settings::of_schemes(&layers, &resolved).unwrap_or_default();

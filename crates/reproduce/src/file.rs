@@ -540,6 +540,12 @@ impl Run {
         }
     }
 
+    /// The workload of a size, with its `{size}`; `None` if the run has a trace or blocks alone.
+    pub(crate) fn load(&self, quick: bool) -> Option<String> {
+        let size = if quick { &self.quick } else { &self.full };
+        self.workload.as_ref().map(|load| load.replace("{size}", size.as_deref().unwrap_or_default()))
+    }
+
     /// Every text in which the placeholder of an axis may stand.
     pub(crate) fn texts(&mut self) -> Vec<&mut String> {
         let mut texts: Vec<&mut String> = Vec::new();

@@ -145,8 +145,8 @@ fn names() -> String {
 }
 
 /// The figure of this name.
-fn named<T: Copy>(text: &str, figures: &[(&str, T)]) -> Option<T> {
-    figures.iter().find(|(name, _)| *name == text).map(|(_, of)| *of)
+fn named<T: Clone>(text: &str, figures: &[(&str, T)]) -> Option<T> {
+    figures.iter().find(|(name, _)| *name == text).map(|(_, of)| of.clone())
 }
 
 impl Measure {
@@ -155,9 +155,7 @@ impl Measure {
     /// # Errors
     /// A sentence that lists the measures.
     pub fn parse(text: &str) -> Result<Measure, String> {
-        let whole = WHOLE
-            .into_iter()
-            .find_map(|(name, measure)| (name == text).then_some(measure))
+        let whole = named(text, &WHOLE)
             .or(named(text, &FAULTS).map(Measure::Faults))
             .or(named(text, &GC).map(Measure::Gc))
             .or(named(text, &PULSES).map(Measure::Pulses))

@@ -78,8 +78,7 @@ pub(crate) fn run(
     // Checked when the file was read.
     let time = |text: &String| parse_time(text).map_or(0, |t| t.0);
     let (slice_ns, after_ns) = (time(&search.slice).max(1), search.after.as_ref().map_or(0, time));
-    let sets: Vec<&String> = run.set.iter().collect();
-    let specs = scheme_specs((&e.id, &run.name), &run.device, (&run.schemes, &run.variant), &sets, &[])?;
+    let specs = scheme_specs(e, run, options.quick)?;
     let searcher = Searcher { e, run, search, options, slice_ns, after_ns, follow };
     let slots: Mutex<Vec<Option<Result<Rating, ReproduceError>>>> =
         Mutex::new(specs.iter().map(|_| None).collect());
@@ -171,10 +170,8 @@ impl Searcher<'_> {
     fn attempt(&self, spec: &SchemeSpec, multiplier: u32, rule: Rule) -> Result<Tried, ReproduceError> {
         let run = self.run;
         // A search has a workload and a full size; that was checked when the file was read.
-        let size = if self.options.quick { &run.quick } else { &run.full };
-        let size = size.as_deref().unwrap_or_default();
-        let text = run.workload.as_deref().unwrap_or_default();
-        let text = text.replace("{multiplier}", &multiplier.to_string()).replace("{size}", size);
+        let text = run.load(self.options.quick).unwrap_or_default();
+        let text = text.replace("{multiplier}", &multiplier.to_string());
         let workload = WorkloadSpec::parse(&text, |_| None, &TraceReplay::default()).map_err(|source| {
             ReproduceError::Workload {
                 file: self.e.id.clone(),

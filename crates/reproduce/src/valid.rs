@@ -375,10 +375,9 @@ fn knows(e: &Experiment, run: &str, scheme: &str, measure: &Measure) -> Result<(
 /// Checks that the workload of a run has the job of a measure, and as one: each clone of a job has figures of its own.
 fn has_job(run: &Run, measure: &Measure) -> Result<(), String> {
     let Measure::Side { job: Some(name), .. } = measure else { return Ok(()) };
-    let Some(workload) = &run.workload else {
+    let Some(text) = run.load(false) else {
         return Err(format!("`{}` has a trace and no job `{name}`", run.name));
     };
-    let text = workload.replace("{size}", run.full.as_deref().unwrap_or_default());
     // What cannot be read as jobs is the name of a preset, or is refused when the run begins.
     let Ok(set) = JobSet::from_inline(&text) else { return Ok(()) };
     match set.specs().iter().find(|spec| spec.name() == name) {

@@ -108,9 +108,7 @@ pub const CHANGES: [ModelChange; 17] = [
 pub fn needed(e: &Experiment) -> Result<u32, ReproduceError> {
     let mut configs = Vec::new();
     for run in &e.run {
-        let sets: Vec<&String> = run.set.iter().collect();
-        let place = (e.id.as_str(), run.name.as_str());
-        configs.extend(scheme_specs(place, &run.device, (&run.schemes, &run.variant), &sets, &run.fault)?);
+        configs.extend(scheme_specs(e, run, false)?);
     }
     let touched = CHANGES.iter().filter(|c| configs.iter().any(|config| touches(c, config)));
     Ok(touched.map(|c| c.version).max().unwrap_or(1))
@@ -162,11 +160,7 @@ mod tests {
         let versions: Vec<u32> = CHANGES.iter().map(|c| c.version).collect();
         assert_eq!(versions, (1..=MODEL_VERSION).collect::<Vec<_>>());
         // Version 4 affects only drives with parity.
-        let specs = |e: &Experiment| {
-            let run = &e.run[0];
-            let place = (e.id.as_str(), run.name.as_str());
-            scheme_specs(place, &run.device, (&run.schemes, &run.variant), &[], &[]).expect("sound")
-        };
+        let specs = |e: &Experiment| scheme_specs(e, &e.run[0], false).expect("sound");
         let concerned = |id: &str, version: usize| {
             let e = &list::find(id).expect("known")[0];
             specs(e).iter().any(|s| touches(&CHANGES[version - 1], s))

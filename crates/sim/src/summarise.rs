@@ -76,8 +76,8 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
     let with_parity = |n: u64| o.has_parity.then_some(n);
     DeviceCounters {
         programs: programs.map(|(class, n)| (class.to_string(), n)).collect(),
-        counters: counted(c),
-        units: units.into_iter().filter(|(_, n)| *n > 0).map(|(name, n)| (name.to_string(), n)).collect(),
+        counters: counted(c.all()),
+        units: counted(units),
         gc: Some(Gc {
             collections: c.collections,
             moved_units: Some(c.programs_gc),
@@ -130,9 +130,9 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
     }
 }
 
-/// The counters that counted something, by name.
-pub fn counted(c: &Counters) -> Ordered<u64> {
-    c.all().into_iter().filter(|&(_, n)| n > 0).map(|(name, n)| (name.to_string(), n)).collect()
+/// The counts that are not 0, by name.
+pub fn counted<const N: usize>(counts: [(&str, u64); N]) -> Ordered<u64> {
+    counts.into_iter().filter(|&(_, n)| n > 0).map(|(name, n)| (name.to_string(), n)).collect()
 }
 
 /// The failures of the flash, and the reads that ended with a media error.

@@ -6,14 +6,20 @@ use serde_json::{Map, Value, json};
 
 /// A number without an exponent, as quantities have it.
 const NUMBER: &str = "([0-9]+\\.?[0-9]*|\\.[0-9]+)";
-/// Units of time. Microseconds have two micro signs.
-const TIMES: &str = "(ns|us|\u{b5}s|\u{3bc}s|ms|s|h|d)";
-/// Units of size.
-const SIZES: &str = "([kKMGTP]?B|[KMGTP]iB)";
 
-/// A quantity: a number and its unit. It does not check the range.
+/// A quantity: a number and one of the units that a key states. It does not check the range. Microseconds have two micro
+/// signs, and `kB` is the standard spelling of `KB`.
 fn quantity(units: &str) -> Value {
-    json!({ "type": "string", "pattern": format!("^\\s*{NUMBER}\\s*{units}\\s*$") })
+    let spelt = |unit| match unit {
+        "us" => "us|\u{b5}s|\u{3bc}s",
+        "KB" => "[kK]B",
+        "KB/s" => "[kK]B/s",
+        unit => unit,
+    };
+    // What follows a semicolon is no unit.
+    let units = units.split(';').next().unwrap_or_default().split(", ").map(spelt);
+    let units = units.collect::<Vec<_>>().join("|");
+    json!({ "type": "string", "pattern": format!("^\\s*{NUMBER}\\s*({units})\\s*$") })
 }
 
 /// A bound of a number. Bounds of quantities, which have units, are in the description only.
@@ -35,7 +41,7 @@ fn bounded(mut schema: Value, entry: &KeyEntry) -> Value {
 /// The values of a key's type.
 fn values(entry: &KeyEntry) -> Value {
     let text = || json!({ "type": "string" });
-    let time = || quantity(TIMES);
+    let with_unit = || quantity(entry.units.unwrap_or_default());
     let text_of_whole = || json!({ "type": "string", "pattern": "^\\s*[0-9]+\\s*$" });
     let whole = || bounded(json!({ "type": "integer" }), entry);
     let number = || bounded(json!({ "type": "number" }), entry);
@@ -48,16 +54,13 @@ fn values(entry: &KeyEntry) -> Value {
         "list of texts" => list(text()),
         "list of whole numbers" => list(whole()),
         "list of numbers" => list(number()),
-        "time" => time(),
-        "list of times" => list(time()),
-        "time or list of times" => json!({ "anyOf": [time(), list(time())] }),
-        "time, or \"none\"" => json!({ "anyOf": [time(), { "const": "none" }] }),
+        "list of times" => list(with_unit()),
+        "time or list of times" => json!({ "anyOf": [with_unit(), list(with_unit())] }),
+        "time, or \"none\"" => json!({ "anyOf": [with_unit(), { "const": "none" }] }),
         "whole number, or \"none\"" => json!({ "anyOf": [whole(), text_of_whole(), { "const": "none" }] }),
         "level" => json!({ "anyOf": [{ "type": "integer", "minimum": 0 }, text_of_whole(), quantity("%")] }),
-        "rate" => json!({ "anyOf": [quantity(&format!("{SIZES}/s")), { "const": "inf" }] }),
-        "size" => quantity(SIZES),
-        "share" | "ratio" => quantity("%"),
-        "power" => quantity("(uW|mW|W)"),
+        "rate" => json!({ "anyOf": [with_unit(), { "const": "inf" }] }),
+        _ if entry.units.is_some() => with_unit(),
         _ => text(),
     }
 }

@@ -61,13 +61,11 @@ impl<W: Write + Send> RequestsWriter<W> {
         for cause in Cause::all() {
             c.number(s.ledger.get(cause));
         }
-        c.end_row()?;
-        Ok(())
+        Ok(c.end_row()?)
     }
 
     /// Writes the remaining rows and the footer, and returns the output.
     pub fn finish(self) -> Result<W, ReportError> {
-        let out = self.columns.finish()?;
-        Ok(out)
+        Ok(self.columns.finish()?)
     }
 }

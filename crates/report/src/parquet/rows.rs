@@ -36,13 +36,11 @@ impl<W: Write + Send> RowsWriter<W> {
                 Cell::Text(text) => c.text(&ByteArray::from(text.as_str())),
             }
         }
-        c.end_row()?;
-        Ok(())
+        Ok(c.end_row()?)
     }
 
     /// Writes the remaining rows and the footer, and returns the output.
     pub fn finish(self) -> Result<W, ReportError> {
-        let out = self.columns.finish()?;
-        Ok(out)
+        Ok(self.columns.finish()?)
     }
 }

@@ -86,14 +86,12 @@ impl<W: Write + Send> SeriesWriter<W> {
             }
             None => GROUPS.iter().for_each(|_| c.null()),
         }
-        c.end_row()?;
-        Ok(())
+        Ok(c.end_row()?)
     }
 
     /// Writes the remaining rows and the footer, and returns the output.
     pub fn finish(self) -> Result<W, ReportError> {
-        let out = self.columns.finish()?;
-        Ok(out)
+        Ok(self.columns.finish()?)
     }
 }
 

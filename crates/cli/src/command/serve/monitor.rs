@@ -177,7 +177,7 @@ fn counters(drive: &Stored, measured: &Measured) -> DeviceCounters {
     let media_errors = measured.errors.of(HostOp::Read, Status::MediaError);
     DeviceCounters {
         programs: c.programs_by_class().into_iter().filter_map(own).collect(),
-        counters: counted(c),
+        counters: counted(c.all()),
         gc: Some(Gc { collections: c.collections, ..Gc::default() }),
         erases: Some(c.erases * blocks - c.blocks_spared),
         energy_mj: Some(drive.energy_mj().0),
