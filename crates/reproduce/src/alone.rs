@@ -2,6 +2,8 @@
 //! answer.
 
 use crate::answers::{Answers, answers};
+use crate::measure::{Figure, number, time};
+use crate::unit::Kind;
 use serde::Deserialize;
 use tailcut_core::device::Shape;
 use tailcut_sim::SchemeSpec;
@@ -33,62 +35,59 @@ pub struct OfBlocks {
     pub answers: Option<Answers>,
 }
 
-/// A figure of blocks alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OfAlone {
-    /// Mean pulse time of an erase.
-    PulseTime,
-    /// Mean number of pulses of an erase.
-    Pulses,
-    /// Share of the erases that took this number of pulses.
-    ShareOf(usize),
-    /// Share of the erases that left fail bits.
-    Incomplete,
-    /// The largest difference of the distribution of pulse times from the row of requirements.
-    Distance,
-    /// Mean cycles of a block's life.
-    Life,
-    /// Cycles after which a hundredth of the blocks has ended.
-    FirstPercent,
-}
-
-/// Figures of blocks alone, by name. (`blocks.share_N` is another one.)
-pub const ALONE: [(&str, OfAlone); 6] = [
-    ("blocks.pulse_time", OfAlone::PulseTime),
-    ("blocks.pulses", OfAlone::Pulses),
-    ("blocks.incomplete", OfAlone::Incomplete),
-    ("blocks.distance", OfAlone::Distance),
-    ("blocks.life", OfAlone::Life),
-    ("blocks.first_percent", OfAlone::FirstPercent),
-];
-
-impl OfAlone {
-    /// The figure of this name.
-    pub fn parse(text: &str) -> Option<OfAlone> {
-        let share = || {
-            let n = text.strip_prefix("blocks.share_")?.parse().ok()?;
-            (1..=tailcut_core::nand::loops::MOST_LOOPS).contains(&n).then_some(OfAlone::ShareOf(n))
-        };
-        ALONE.into_iter().find(|(name, _)| *name == text).map(|(_, of)| of).or_else(share)
-    }
-
-    /// Its value.
+impl OfBlocks {
+    /// Their erases.
     ///
     /// # Errors
-    /// The run has other figures.
-    pub fn of(self, blocks: &OfBlocks) -> Result<f64, String> {
-        let erases = || blocks.erases.as_ref().ok_or("only a run with alone = \"erases\" has erases");
-        let lives = || blocks.lives.as_ref().ok_or("only a run with alone = \"lives\" has lives");
-        Ok(match self {
-            OfAlone::PulseTime => erases()?.pulse_ns,
-            OfAlone::Pulses => erases()?.pulses,
-            OfAlone::ShareOf(n) => erases()?.by_pulses[n],
-            OfAlone::Incomplete => erases()?.incomplete,
-            OfAlone::Distance => erases()?.distance.ok_or("there is no row of this age")?,
-            OfAlone::Life => lives()?.mean,
-            OfAlone::FirstPercent => f64::from(lives()?.first_percent),
-        })
+    /// The run has none.
+    pub fn erases(&self) -> Result<&Erases, String> {
+        self.erases.as_ref().ok_or_else(|| "only a run with alone = \"erases\" has erases".to_string())
     }
+
+    fn lives(&self) -> Result<&Lifetime, String> {
+        self.lives.as_ref().ok_or_else(|| "only a run with alone = \"lives\" has lives".to_string())
+    }
+
+    fn answers(&self) -> Result<&Answers, String> {
+        self.answers
+            .as_ref()
+            .ok_or_else(|| "only a run with alone = \"answers\" asks the policies".to_string())
+    }
+}
+
+/// Figures of blocks alone (`blocks.share_N` is another one), and questions to the policies.
+pub(crate) static ALONE: [Figure<OfBlocks>; 12] = [
+    // Whether reads go round programs of users, round collection, and round what levels wear.
+    question("avoids.programs", |b| b.answers().map(|a| yes(a.programs))),
+    question("avoids.collection", |b| b.answers().map(|a| yes(a.collection))),
+    question("avoids.wear", |b| b.answers().map(|a| yes(a.wear))),
+    // Whether a read knows what it would wait for: it goes round by the state of the drive, neither after a timeout
+    // nor always.
+    question("avoids.exactly", |b| b.answers().map(|a| yes(a.programs || a.collection))),
+    // Share of the LUNs that may program for users at once, and that may collect at once.
+    number("at_once.users", |b| Ok(b.answers()?.users_at_once)),
+    number("at_once.collection", |b| Ok(b.answers()?.collects_at_once)),
+    // Mean pulse time and number of pulses of an erase.
+    time("blocks.pulse_time", |b| Ok(b.erases()?.pulse_ns)),
+    number("blocks.pulses", |b| Ok(b.erases()?.pulses)),
+    // Share of the erases that left fail bits.
+    number("blocks.incomplete", |b| Ok(b.erases()?.incomplete)),
+    // The largest difference of the distribution of pulse times from the row of requirements.
+    number("blocks.distance", |b| {
+        b.erases()?.distance.ok_or_else(|| "there is no row of this age".to_string())
+    }),
+    // Mean cycles of a block's life, and cycles after which a hundredth of the blocks has ended.
+    number("blocks.life", |b| Ok(b.lives()?.mean)),
+    number("blocks.first_percent", |b| Ok(f64::from(b.lives()?.first_percent))),
+];
+
+/// A figure whose values are 1 for yes and 0 for no.
+const fn question(name: &'static str, of: fn(&OfBlocks) -> Result<f64, String>) -> Figure<OfBlocks> {
+    Figure { name, kind: Kind::Answer, of }
+}
+
+fn yes(yes: bool) -> f64 {
+    f64::from(u8::from(yes))
 }
 
 /// Erases blocks, ages them, or asks the policies, under a scheme.

@@ -23,54 +23,6 @@ pub struct Answers {
     pub collects_at_once: f64,
 }
 
-/// A question to the policies of a drive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Question {
-    /// Whether reads go round programs of users.
-    Programs,
-    /// Whether they go round collection.
-    Collection,
-    /// Whether they go round what levels wear.
-    Wear,
-    /// Whether a read knows what it would wait for: it goes round by the state of the drive, neither after a
-    /// timeout nor always.
-    Exact,
-    /// Share of the LUNs that may program for users at once.
-    UsersAtOnce,
-    /// Share of the LUNs that may collect at once.
-    CollectsAtOnce,
-}
-
-/// Questions by name.
-pub const QUESTIONS: [(&str, Question); 6] = [
-    ("avoids.programs", Question::Programs),
-    ("avoids.collection", Question::Collection),
-    ("avoids.wear", Question::Wear),
-    ("avoids.exactly", Question::Exact),
-    ("at_once.users", Question::UsersAtOnce),
-    ("at_once.collection", Question::CollectsAtOnce),
-];
-
-impl Question {
-    /// Whether the answer is yes or no.
-    pub fn is_yes_or_no(self) -> bool {
-        !matches!(self, Question::UsersAtOnce | Question::CollectsAtOnce)
-    }
-
-    /// The answer; 1 stands for yes and 0 for no.
-    pub fn of(self, answers: &Answers) -> f64 {
-        let yes = |yes: bool| f64::from(u8::from(yes));
-        match self {
-            Question::Programs => yes(answers.programs),
-            Question::Collection => yes(answers.collection),
-            Question::Wear => yes(answers.wear),
-            Question::Exact => yes(answers.programs || answers.collection),
-            Question::UsersAtOnce => answers.users_at_once,
-            Question::CollectsAtOnce => answers.collects_at_once,
-        }
-    }
-}
-
 /// Asks the policies of a drive.
 ///
 /// # Errors

@@ -30,6 +30,19 @@
 //! band = { relative = 13, because = "…" }
 //! ```
 //!
+//! Tables that have keys in common are written as one, with a row for what each has of its own:
+//!
+//! ```toml
+//! [[check]]
+//! run = "randread-qd1"
+//! unit = "us"
+//! band = { relative = 13, because = "…" }
+//! each = [
+//!     { label = "mean", measure = "read.mean", published = 16.9 },
+//!     { label = "99th percentile", measure = "read.p99", published = 21 },
+//! ]
+//! ```
+//!
 //! A run with an `axis` is a sweep: it is run at every value of the axis, or at every
 //! combination of values where it has several axes ([`crate::sweep`]).
 //!

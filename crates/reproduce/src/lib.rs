@@ -5,8 +5,8 @@
 //! how far it is to be trusted, and a band that was set from the paper's own words before any
 //! result was seen. A miss is shown as a miss.
 //!
-//! Reading order: [`file`] is the format; [`sweep`] repeats runs along an [`axis`]; [`list`] has the
-//! built-in experiments; [`execute`] runs them with [`options`], on the configurations that `specs` resolves;
+//! Reading order: [`file`] is the format, where `each` writes several tables as one; [`sweep`] repeats runs along an
+//! [`axis`]; [`list`] has the built-in experiments; [`execute`] runs them with [`options`], on the configurations that `specs` resolves;
 //! [`search`] finds each [`rating`] of the ACT tool; [`results`] holds what they gave, and a [`measure`] is one
 //! figure of it; [`check`] judges, if needed at a value of an axis that [`find`] finds; [`tally`] counts;
 //! [`table`] arranges results by `column`; [`text`], [`markdown`] and [`picture`] show them, where [`fold`] shortens;
@@ -39,6 +39,7 @@ pub mod unit;
 pub mod version;
 
 mod column;
+mod each;
 mod specs;
 mod valid;
 

@@ -2,8 +2,10 @@
 
 use crate::error::ReproduceError;
 use crate::file::Experiment;
-use crate::{sweep, valid};
+use crate::{each, sweep, valid};
+use serde::Deserialize;
 use std::path::Path;
+use toml::de::DeTable;
 
 macro_rules! experiments {
     ($($id:literal),+ $(,)?) => {
@@ -102,8 +104,16 @@ fn plain(message: &str) -> String {
 /// What is wrong with the text, with line and key.
 pub fn parse(name: &str, text: &str) -> Result<Experiment, ReproduceError> {
     let fail = |message: String| ReproduceError::File { file: name.to_string(), message };
-    let mut experiment: Experiment =
-        toml::from_str(text).map_err(|e| fail(plain(e.to_string().trim_end())))?;
+    let unreadable = |mut e: toml::de::Error| {
+        e.set_input(Some(text));
+        fail(plain(e.to_string().trim_end()))
+    };
+    let mut tables = DeTable::parse(text).map_err(unreadable)?;
+    each::expand(tables.get_mut()).map_err(|wrong| {
+        let line = 1 + text[..wrong.at.start].matches('\n').count();
+        fail(format!("line {line}: {}", wrong.message))
+    })?;
+    let mut experiment = Experiment::deserialize(toml::Deserializer::from(tables)).map_err(unreadable)?;
     for run in experiment.run.iter_mut().filter(|r| r.schemes.is_empty() && r.variant.is_empty()) {
         run.variant.clone_from(&experiment.variant);
     }

@@ -2,19 +2,20 @@
 
 mod figures;
 
-pub use figures::{OfChannel, OfFaults, OfGc, OfPages, OfPulses, OfUse};
+pub use figures::Figure;
+pub(crate) use figures::{number, time};
 
-use crate::alone::{ALONE, OfAlone, OfBlocks};
-use crate::answers::{QUESTIONS, Question};
+use crate::alone::{ALONE, OfBlocks};
 use crate::rating::Rating;
 use crate::unit::Kind;
-use figures::{CHANNEL, FAULTS, GC, PAGES, PULSES, USE};
+use figures::{RATINGS, RUN, missing};
 use tailcut_core::figures::Counters;
+use tailcut_core::nand::loops::MOST_LOOPS;
 use tailcut_report::summary::{OpSummary, Scheme};
 use tailcut_stats::percentile;
 use tailcut_units::{HostOp, Occupant};
 
-/// A figure of one scheme's run.
+/// What can be measured.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measure {
     /// A figure of one kind of request, of all jobs or of one.
@@ -26,58 +27,20 @@ pub enum Measure {
         /// The figure.
         what: Of,
     },
-    /// Reads and writes a second.
-    Iops,
-    /// Write amplification.
-    Waf,
-    /// Blocks erased.
-    Erases,
-    /// Blocks erased for each GiB that the host wrote.
-    ErasesPerGib,
-    /// Mean number of suspensions of an erase operation.
-    SuspendsPerErase,
-    /// Suspensions of erases.
-    EraseSuspends,
-    /// Suspensions of programs.
-    ProgramSuspends,
-    /// The longest time in which writes were outstanding and none completed.
-    WriteStall,
-    /// The longest write latency as a share of the run; near 1 the writes starved.
-    Starved,
-    /// A figure of collections.
-    Gc(OfGc),
-    /// A figure of what failed.
-    Faults(OfFaults),
-    /// A figure of erases whose scheme chooses their pulses.
-    Pulses(OfPulses),
-    /// A share of the channels' time.
-    Channel(OfChannel),
-    /// A share of the time in which parts were in use.
-    Use(OfUse),
-    /// A figure of the senses of pages with raw bit errors.
-    Pages(OfPages),
-    /// A figure of blocks alone.
-    Alone(OfAlone),
-    /// What the policies answer.
-    Answer(Question),
-    /// Share of parity programs among all programs.
-    ParityShare,
+    /// A figure of a run.
+    Run(&'static Figure<Scheme>),
+    /// A figure of a search.
+    Rating(&'static Figure<Rating>),
+    /// A figure of blocks alone, or what the policies answer.
+    Alone(&'static Figure<OfBlocks>),
+    /// Of blocks alone, the share of the erases that took this number of pulses.
+    TookPulses(usize),
     /// Mapping units programmed, of one class.
     Programs(String),
     /// A counter of the drive.
     Counter(&'static str),
     /// Mean number of planes of an operation of one occupant.
     Planes(String),
-    /// The multiplier up to which the performance test is passed.
-    PerformanceRating,
-    /// The multiplier up to which the stress test is passed.
-    StressRating,
-    /// The multiplier up to which the stress test is passed with steady free blocks.
-    SustainedRating,
-    /// The performance rating by the tool's own rule.
-    OfficialPerformanceRating,
-    /// The stress rating by the tool's own rule.
-    OfficialStressRating,
 }
 
 /// A figure of one kind of request.
@@ -99,41 +62,12 @@ pub enum Of {
     Failed,
 }
 
-const GIB: f64 = 1_073_741_824.0;
-
-/// Figures of a whole run and of a search, by name.
-const WHOLE: [(&str, Measure); 15] = [
-    ("iops", Measure::Iops),
-    ("waf", Measure::Waf),
-    ("erases", Measure::Erases),
-    ("erases_per_gib", Measure::ErasesPerGib),
-    ("parity_share", Measure::ParityShare),
-    ("suspends_per_erase", Measure::SuspendsPerErase),
-    ("suspends.erase", Measure::EraseSuspends),
-    ("suspends.program", Measure::ProgramSuspends),
-    ("write_stall", Measure::WriteStall),
-    ("starved", Measure::Starved),
-    ("rating.performance", Measure::PerformanceRating),
-    ("rating.stress", Measure::StressRating),
-    ("rating.sustained", Measure::SustainedRating),
-    ("rating.official_performance", Measure::OfficialPerformanceRating),
-    ("rating.official_stress", Measure::OfficialStressRating),
-];
-
 /// The names of measures for error messages.
 fn names() -> String {
-    fn of<T>(figures: &[(&'static str, T)]) -> impl Iterator<Item = &'static str> {
-        figures.iter().map(|(name, _)| *name)
+    fn of<T>(figures: &'static [Figure<T>]) -> impl Iterator<Item = &'static str> {
+        figures.iter().map(|figure| figure.name)
     }
-    let figures = of(&WHOLE)
-        .chain(of(&GC))
-        .chain(of(&FAULTS))
-        .chain(of(&PULSES))
-        .chain(of(&CHANNEL))
-        .chain(of(&USE))
-        .chain(of(&PAGES))
-        .chain(of(&QUESTIONS))
-        .chain(of(&ALONE));
+    let figures = of(&RUN).chain(of(&RATINGS)).chain(of(&ALONE));
     let classes = Counters::CLASSES.map(|class| format!("programs.{class}"));
     let occupants = Occupant::ALL.map(|occupant| format!("planes_per.{}", occupant.name()));
     let figures: Vec<String> = figures.map(String::from).chain(classes).chain(occupants).collect();
@@ -145,8 +79,8 @@ fn names() -> String {
 }
 
 /// The figure of this name.
-fn named<T: Clone>(text: &str, figures: &[(&str, T)]) -> Option<T> {
-    figures.iter().find(|(name, _)| *name == text).map(|(_, of)| of.clone())
+fn named<T>(text: &str, figures: &'static [Figure<T>]) -> Option<&'static Figure<T>> {
+    figures.iter().find(|figure| figure.name == text)
 }
 
 impl Measure {
@@ -155,15 +89,15 @@ impl Measure {
     /// # Errors
     /// A sentence that lists the measures.
     pub fn parse(text: &str) -> Result<Measure, String> {
-        let whole = named(text, &WHOLE)
-            .or(named(text, &FAULTS).map(Measure::Faults))
-            .or(named(text, &GC).map(Measure::Gc))
-            .or(named(text, &PULSES).map(Measure::Pulses))
-            .or(named(text, &CHANNEL).map(Measure::Channel))
-            .or(named(text, &USE).map(Measure::Use))
-            .or(named(text, &PAGES).map(Measure::Pages))
-            .or(named(text, &QUESTIONS).map(Measure::Answer))
-            .or(OfAlone::parse(text).map(Measure::Alone));
+        let whole = named(text, &RUN)
+            .map(Measure::Run)
+            .or(named(text, &RATINGS).map(Measure::Rating))
+            .or(named(text, &ALONE).map(Measure::Alone));
+        if let Some(n) = text.strip_prefix("blocks.share_").and_then(|n| n.parse().ok())
+            && (1..=MOST_LOOPS).contains(&n)
+        {
+            return Ok(Measure::TookPulses(n));
+        }
         if let Some(occupant) = text.strip_prefix("planes_per.")
             && Occupant::ALL.iter().any(|o| o.name() == occupant)
         {
@@ -213,39 +147,29 @@ impl Measure {
     /// The kind of number that the measure is.
     pub fn kind(&self) -> Kind {
         match self {
-            Measure::Side { what: Of::Iops, .. } | Measure::Iops => Kind::Rate,
+            Measure::Run(figure) => figure.kind,
+            Measure::Rating(figure) => figure.kind,
+            Measure::Alone(figure) => figure.kind,
+            Measure::Side { what: Of::Iops, .. } => Kind::Rate,
             Measure::Side { what: Of::Bandwidth, .. } => Kind::Bandwidth,
             Measure::Side { what: Of::Failed, .. } => Kind::Number,
-            Measure::Side { .. } | Measure::WriteStall | Measure::Gc(OfGc::Mean | OfGc::Longest) => {
-                Kind::Time
-            }
-            Measure::Answer(question) if question.is_yes_or_no() => Kind::Answer,
+            Measure::Side { .. } => Kind::Time,
             Measure::Counter(name) if name.ends_with("_ns") => Kind::Time,
-            Measure::Pulses(OfPulses::Time) | Measure::Alone(OfAlone::PulseTime) => Kind::Time,
-            _ => Kind::Number,
+            Measure::TookPulses(_) | Measure::Programs(_) | Measure::Counter(_) | Measure::Planes(_) => {
+                Kind::Number
+            }
         }
     }
 
     /// Whether the measure is the result of a search and not of a run.
     pub fn is_rating(&self) -> bool {
-        matches!(
-            self,
-            Measure::PerformanceRating
-                | Measure::StressRating
-                | Measure::SustainedRating
-                | Measure::OfficialPerformanceRating
-                | Measure::OfficialStressRating
-        )
+        matches!(self, Measure::Rating(_))
     }
 
     /// The value of the measure for the result of a search.
     pub fn of_rating(&self, rating: &Rating) -> Result<f64, String> {
         match self {
-            Measure::PerformanceRating => Ok(f64::from(rating.performance)),
-            Measure::StressRating => Ok(f64::from(rating.stress)),
-            Measure::SustainedRating => Ok(f64::from(rating.sustained)),
-            Measure::OfficialPerformanceRating => Ok(f64::from(rating.official_performance)),
-            Measure::OfficialStressRating => Ok(f64::from(rating.official_stress)),
+            Measure::Rating(figure) => (figure.of)(rating),
             _ => Err("a search gives ratings only".to_string()),
         }
     }
@@ -256,11 +180,8 @@ impl Measure {
     /// Why there is no value.
     pub fn of_alone(&self, blocks: &OfBlocks) -> Result<f64, String> {
         match self {
-            Measure::Alone(of) => of.of(blocks),
-            Measure::Answer(question) => match &blocks.answers {
-                Some(answers) => Ok(question.of(answers)),
-                None => Err("only a run with alone = \"answers\" asks the policies".to_string()),
-            },
+            Measure::Alone(figure) => (figure.of)(blocks),
+            Measure::TookPulses(n) => Ok(blocks.erases()?.by_pulses[*n]),
             _ => Err("blocks alone have no requests".to_string()),
         }
     }
@@ -270,10 +191,6 @@ impl Measure {
     /// # Errors
     /// Why there is no value, or none that may be compared.
     pub fn of(&self, scheme: &Scheme) -> Result<f64, String> {
-        let missing = |what: &str| format!("the run has no {what}");
-        let erases = || scheme.erases.filter(|&n| n > 0).ok_or_else(|| missing("erases"));
-        // Absent if nothing was suspended.
-        let suspends = scheme.suspends.unwrap_or_default();
         match self {
             Measure::Side { op, what: Of::Failed, .. } => Ok(scheme.failures(*op) as f64),
             Measure::Side { job, op, what } => {
@@ -286,45 +203,12 @@ impl Measure {
                 };
                 what.of(side)
             }
-            Measure::Iops => Ok(scheme.read.iops + scheme.write.iops),
-            Measure::Waf => scheme.waf.ok_or_else(|| missing("programs of host data")),
-            Measure::Erases => erases().map(|n| n as f64),
-            Measure::ErasesPerGib => {
-                let written = scheme.write.bw_bytes * scheme.runtime_ns as f64 / 1e9 / GIB;
-                erases().map(|n| n as f64 / written)
+            Measure::Run(figure) => (figure.of)(scheme),
+            Measure::Rating(_) => Err("only a search gives ratings".to_string()),
+            Measure::Alone(_) | Measure::TookPulses(_) => {
+                Err("only a run with `alone` has figures of blocks alone and answers of the policies"
+                    .to_string())
             }
-            Measure::ParityShare => {
-                let all: u64 = scheme.programs.0.iter().map(|(_, n)| n).sum();
-                let parity = scheme.programs.get("parity").copied().unwrap_or(0);
-                Ok(parity as f64 / all.max(1) as f64)
-            }
-            Measure::SuspendsPerErase => erases().map(|_| suspends.per_erase),
-            Measure::EraseSuspends => Ok(suspends.erase as f64),
-            Measure::ProgramSuspends => Ok(suspends.program as f64),
-            Measure::WriteStall => Ok(scheme.write_stall.map_or(0.0, |s| s.length_ns as f64)),
-            Measure::Starved => Ok(scheme.write.lat_ns.max as f64 / scheme.runtime_ns.max(1) as f64),
-            Measure::Gc(of) => Ok(of.of(&scheme.gc.clone().unwrap_or_default())),
-            Measure::Faults(of) => Ok(of.of(&scheme.faults.clone().unwrap_or_default())),
-            Measure::Pulses(of) => {
-                let pulses = scheme.erase_pulses.as_ref().filter(|erases| erases.blocks > 0);
-                pulses
-                    .map(|erases| of.of(erases))
-                    .ok_or_else(|| missing("erases whose scheme chooses their pulses"))
-            }
-            Measure::Channel(of) => {
-                scheme.channel.map(|channel| of.of(&channel)).ok_or_else(|| missing("channel shares"))
-            }
-            Measure::Use(of) => scheme
-                .utilisation
-                .map(|utilisation| of.of(&utilisation))
-                .ok_or_else(|| missing("shares of use")),
-            Measure::Pages(of) => {
-                let pages =
-                    scheme.page_senses.as_ref().ok_or_else(|| missing("pages with raw bit errors"))?;
-                of.of(pages).ok_or_else(|| missing("predictions"))
-            }
-            Measure::Alone(_) => Err("only a run with `alone` has figures of blocks alone".to_string()),
-            Measure::Answer(_) => Err("only a run with `alone` has answers of the policies".to_string()),
             Measure::Programs(class) => {
                 // A class that was not programmed is absent.
                 Ok(scheme.programs.get(class).map_or(0.0, |&n| n as f64))
@@ -335,7 +219,6 @@ impl Measure {
                 let operations = scheme.operations.get(occupant);
                 operations.map(|o| o.planes).ok_or_else(|| missing(&format!("operation of {occupant}")))
             }
-            _ => Err("only a search gives ratings".to_string()),
         }
     }
 }
@@ -392,8 +275,8 @@ mod tests {
     fn figures_of_collections_add_up_and_none_is_zero() {
         let mut scheme = Scheme::default();
         let of = |scheme: &Scheme, name: &str| Measure::parse(name).unwrap().of(scheme);
-        for (name, _) in GC {
-            assert_eq!(of(&scheme, name), Ok(0.0), "{name}");
+        for figure in RUN.iter().filter(|figure| figure.name.starts_with("gc.")) {
+            assert_eq!((figure.of)(&scheme), Ok(0.0), "{}", figure.name);
         }
         scheme.gc = Some(Gc {
             collections: 4,

@@ -36,7 +36,8 @@ files.
 /// What follows in a summary with published values.
 const KINDS: &str = "\
 Every check has a band, with the reason for it. The band was set before the result was known: from the error that the
-paper states, or from the precision of its words. A value outside its band is a miss. There are four kinds of checks.
+paper states, or from the precision of its words; a band that was set later says so. A value outside its band is a miss.
+There are four kinds of checks.
 
 - A **value** check compares with a number, or a statement in words, that was published. The model can miss it.
 - An **order** check compares a direction: for example, which of two latencies is longer.

@@ -185,7 +185,7 @@ fn checks_say_what_they_decide() {
         assert!(message.contains(needle), "{message}");
     }
     let text =
-        good.replacen("published = 3300", "says = \"fast\"\nband = { at_least = 1, because = \"b\" }", 1);
+        good.replacen("published = 3300", "says = \"fast\", band = { at_least = 1, because = \"b\" }", 1);
     let message = list::parse("x.toml", &text).expect_err("refused").to_string();
     assert!(message.contains("is it an order?"), "{message}");
 }

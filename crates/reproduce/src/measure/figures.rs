@@ -1,263 +1,203 @@
-//! Figures of a run by kind: of collections, faults, erases, channels and senses.
+//! Figures that have a name of their own: each is one line of a table.
 
+use crate::rating::Rating;
+use crate::unit::Kind;
+use std::fmt;
 use tailcut_report::erases::ErasePulses;
-use tailcut_report::faults::Faults;
 use tailcut_report::senses::PageSenses;
-use tailcut_report::summary::{Channel, Gc, Utilisation};
+use tailcut_report::summary::{Channel, Gc, Scheme, Utilisation};
 
-/// A figure of collections. Without collections the figures are zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OfGc {
-    /// Blocks collected.
-    Collections,
-    /// Valid units moved in a collection, mean.
-    Valid,
-    /// Mean time from the choice of a victim to the end of its erase.
-    Mean,
-    /// The longest time from the choice of a victim to the end of its erase.
-    Longest,
-    /// Share of all reads that a collection held up.
-    Blocked,
-    /// Share of all reads that queued behind a host operation that a collection held up.
-    QueuedBehind,
-    /// Share of all reads that a full device queue kept out while it held a command that a
-    /// collection held up.
-    KeptOut,
-    /// Sum of `Blocked` and `KeptOut`: both parts of a bar of FAST'17, Figure 7.
-    AllBlocked,
-    /// Share of all reads with a rebuilt unit.
-    Rebuilt,
-    /// Flash reads made only to rebuild units.
-    RebuildReads,
-    /// Flash reads made to compute parity.
-    ParityReads,
-    /// Collections that began while another of their plane group was under way.
-    RotationBroken,
-    /// The most planes of one group that collected at once.
-    MostInGroup,
+/// A figure of a result of type `T`.
+pub struct Figure<T: 'static> {
+    /// Its name.
+    pub name: &'static str,
+    /// The kind of number that it is.
+    pub kind: Kind,
+    /// Its value, or why there is none.
+    pub of: fn(&T) -> Value,
 }
 
-/// Figures of collections by name.
-pub(super) const GC: [(&str, OfGc); 13] = [
-    ("gc.collections", OfGc::Collections),
-    ("gc.valid", OfGc::Valid),
-    ("gc.mean", OfGc::Mean),
-    ("gc.longest", OfGc::Longest),
-    ("gc.blocked", OfGc::Blocked),
-    ("gc.queued_behind", OfGc::QueuedBehind),
-    ("gc.kept_out", OfGc::KeptOut),
-    ("gc.all_blocked", OfGc::AllBlocked),
-    ("gc.rebuilt", OfGc::Rebuilt),
-    ("gc.rebuild_reads", OfGc::RebuildReads),
-    ("gc.parity_reads", OfGc::ParityReads),
-    ("gc.rotation_broken", OfGc::RotationBroken),
-    ("gc.most_in_group", OfGc::MostInGroup),
-];
+/// The value of a figure, or why there is none.
+pub type Value = Result<f64, String>;
 
-impl OfGc {
-    pub(super) fn of(self, gc: &Gc) -> f64 {
-        let count = |n: Option<u64>| n.unwrap_or(0) as f64;
-        let (blocked, kept_out) =
-            (gc.blocked_reads_fraction.unwrap_or(0.0), gc.kept_out_fraction.unwrap_or(0.0));
-        match self {
-            OfGc::Collections => gc.collections as f64,
-            OfGc::Valid => count(gc.moved_units) / gc.collections.max(1) as f64,
-            OfGc::Mean => gc.mean_ns.unwrap_or(0.0),
-            OfGc::Longest => count(gc.longest_ns),
-            OfGc::Blocked => blocked,
-            OfGc::QueuedBehind => gc.queued_behind_fraction.unwrap_or(0.0),
-            OfGc::KeptOut => kept_out,
-            OfGc::AllBlocked => blocked + kept_out,
-            OfGc::Rebuilt => gc.rebuilt_reads_fraction.unwrap_or(0.0),
-            OfGc::RebuildReads => count(gc.rebuild_reads),
-            OfGc::ParityReads => count(gc.parity_reads),
-            OfGc::RotationBroken => count(gc.rotation_broken),
-            OfGc::MostInGroup => count(gc.most_in_group),
-        }
+/// Figures are equal if their names are.
+impl<T> PartialEq for Figure<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
     }
 }
 
-/// A figure of what failed. Without faults the figures are zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OfFaults {
-    /// Units whose copy on flash cannot be read, at the end.
-    LostUnits,
-    /// Stripes rewritten because a unit of them could not be read.
-    StripesRewritten,
-    /// Units computed from the rest of their stripe for host reads.
-    UnitsRebuilt,
-}
-
-/// Figures of what failed, by name.
-pub(super) const FAULTS: [(&str, OfFaults); 3] = [
-    ("faults.lost_units", OfFaults::LostUnits),
-    ("faults.stripes_rewritten", OfFaults::StripesRewritten),
-    ("faults.units_rebuilt", OfFaults::UnitsRebuilt),
-];
-
-impl OfFaults {
-    pub(super) fn of(self, faults: &Faults) -> f64 {
-        let count = match self {
-            OfFaults::LostUnits => faults.lost_units,
-            OfFaults::StripesRewritten => faults.stripes_rewritten,
-            OfFaults::UnitsRebuilt => faults.units_rebuilt,
-        };
-        count as f64
+impl<T> fmt::Debug for Figure<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
     }
 }
 
-/// A figure of erases whose scheme chooses their pulses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OfPulses {
-    /// Mean pulse time of the erase of a block.
-    Time,
-    /// Mean number of pulses of the erase of a block.
-    Count,
-    /// Share of the erases that left fail bits.
-    Incomplete,
-    /// Share of the erases that were at the full voltage, of a scheme that chooses between two.
-    FullVoltage,
-    /// Mean wear of the blocks at the end, as program/erase cycles of full pulses.
-    Wear,
+/// A figure that is a number without a unit.
+pub(crate) const fn number<T>(name: &'static str, of: fn(&T) -> Value) -> Figure<T> {
+    Figure { name, kind: Kind::Number, of }
 }
 
-/// Figures of erases by name.
-pub(super) const PULSES: [(&str, OfPulses); 5] = [
-    ("erase.pulse_time", OfPulses::Time),
-    ("erase.pulses", OfPulses::Count),
-    ("erase.incomplete", OfPulses::Incomplete),
-    ("erase.full_voltage", OfPulses::FullVoltage),
-    ("erase.wear", OfPulses::Wear),
+/// A figure that is a time, in ns.
+pub(crate) const fn time<T>(name: &'static str, of: fn(&T) -> Value) -> Figure<T> {
+    Figure { name, kind: Kind::Time, of }
+}
+
+const GIB: f64 = 1_073_741_824.0;
+
+/// Figures of the run of a scheme.
+pub(crate) static RUN: [Figure<Scheme>; 47] = [
+    // Reads and writes a second.
+    Figure { name: "iops", kind: Kind::Rate, of: |s| Ok(s.read.iops + s.write.iops) },
+    // Write amplification.
+    number("waf", |s| s.waf.ok_or_else(|| missing("programs of host data"))),
+    // Blocks erased.
+    number("erases", erases),
+    // Blocks erased for each GiB that the host wrote.
+    number("erases_per_gib", |s| Ok(erases(s)? / (s.write.bw_bytes * s.runtime_ns as f64 / 1e9 / GIB))),
+    // Share of parity programs among all programs.
+    number("parity_share", |s| {
+        let all: u64 = s.programs.0.iter().map(|(_, n)| n).sum();
+        Ok(s.programs.get("parity").copied().unwrap_or(0) as f64 / all.max(1) as f64)
+    }),
+    // Mean number of suspensions of an erase operation; suspensions of erases and of programs.
+    number("suspends_per_erase", |s| erases(s).map(|_| s.suspends.unwrap_or_default().per_erase)),
+    number("suspends.erase", |s| Ok(s.suspends.unwrap_or_default().erase as f64)),
+    number("suspends.program", |s| Ok(s.suspends.unwrap_or_default().program as f64)),
+    // The longest time in which writes were outstanding and none completed.
+    time("write_stall", |s| Ok(s.write_stall.map_or(0.0, |stall| stall.length_ns as f64))),
+    // The longest write latency as a share of the run; near 1 the writes starved.
+    number("starved", |s| Ok(s.write.lat_ns.max as f64 / s.runtime_ns.max(1) as f64)),
+    // Collections. Without any the figures are zero. Blocks collected:
+    number("gc.collections", |s| Ok(gc(s).collections as f64)),
+    // Valid units moved in a collection, mean.
+    number("gc.valid", |s| Ok(count(gc(s).moved_units) / gc(s).collections.max(1) as f64)),
+    // Mean and longest time from the choice of a victim to the end of its erase.
+    time("gc.mean", |s| Ok(gc(s).mean_ns.unwrap_or(0.0))),
+    time("gc.longest", |s| Ok(count(gc(s).longest_ns))),
+    // Share of all reads that a collection held up.
+    number("gc.blocked", |s| Ok(share(gc(s).blocked_reads_fraction))),
+    // Share of all reads that queued behind a host operation that a collection held up.
+    number("gc.queued_behind", |s| Ok(share(gc(s).queued_behind_fraction))),
+    // Share of all reads that a full device queue kept out while it held a command that a collection held up.
+    number("gc.kept_out", |s| Ok(share(gc(s).kept_out_fraction))),
+    // Sum of blocked and kept out: both parts of a bar of FAST'17, Figure 7.
+    number("gc.all_blocked", |s| Ok(share(gc(s).blocked_reads_fraction) + share(gc(s).kept_out_fraction))),
+    // Share of all reads with a rebuilt unit.
+    number("gc.rebuilt", |s| Ok(share(gc(s).rebuilt_reads_fraction))),
+    // Flash reads made only to rebuild units, and only to compute parity.
+    number("gc.rebuild_reads", |s| Ok(count(gc(s).rebuild_reads))),
+    number("gc.parity_reads", |s| Ok(count(gc(s).parity_reads))),
+    // Collections that began while another of their plane group was under way.
+    number("gc.rotation_broken", |s| Ok(count(gc(s).rotation_broken))),
+    // The most planes of one group that collected at once.
+    number("gc.most_in_group", |s| Ok(count(gc(s).most_in_group))),
+    // Units whose copy on flash cannot be read, at the end. Without faults these three are zero.
+    number("faults.lost_units", |s| Ok(s.faults.as_ref().map_or(0.0, |f| f.lost_units as f64))),
+    // Stripes rewritten because a unit of them could not be read.
+    number("faults.stripes_rewritten", |s| Ok(s.faults.as_ref().map_or(0.0, |f| f.stripes_rewritten as f64))),
+    // Units computed from the rest of their stripe for host reads.
+    number("faults.units_rebuilt", |s| Ok(s.faults.as_ref().map_or(0.0, |f| f.units_rebuilt as f64))),
+    // Erases whose scheme chooses their pulses: mean pulse time and pulses of the erase of a block,
+    time("erase.pulse_time", |s| Ok(pulses(s)?.pulse_ns)),
+    number("erase.pulses", |s| Ok(pulses(s)?.pulses)),
+    // the share of the erases that left fail bits,
+    number("erase.incomplete", |s| pulses(s).map(|p| p.incomplete as f64 / p.blocks as f64)),
+    // the share at the full voltage, of a scheme that chooses between two,
+    number("erase.full_voltage", |s| pulses(s).map(|p| p.full_voltage.unwrap_or(0) as f64 / p.blocks as f64)),
+    // and the mean wear of the blocks at the end, as program/erase cycles of full pulses.
+    number("erase.wear", |s| Ok(pulses(s)?.wear_mean)),
+    // Shares of the channels' time: transfers of data that were accepted, and commands;
+    number("channel.useful", |s| Ok(channel(s)?.useful)),
+    // transfers of pages that were not decoded;
+    number("channel.uncorrectable", |s| Ok(share(channel(s)?.uncorrectable))),
+    // waits for the queue of the decoder; the sum of these two; nothing.
+    number("channel.ecc_wait", |s| Ok(channel(s)?.ecc_wait)),
+    number("channel.wasted", |s| channel(s).map(|c| share(c.uncorrectable) + c.ecc_wait)),
+    number("channel.idle", |s| Ok(channel(s)?.idle)),
+    // The share of the time in which parts of one kind were in use, mean over all.
+    number("use.dies", |s| Ok(in_use(s)?.dies.mean)),
+    number("use.planes", |s| Ok(in_use(s)?.planes.mean)),
+    number("use.channels", |s| Ok(in_use(s)?.channels.mean)),
+    number("use.link", |s| Ok(in_use(s)?.host_link.mean)),
+    // Senses of a page with raw bit errors after the first: those that the controller ordered, and all.
+    number("pages.again", |s| pages(s).map(|p| p.again as f64 / first_senses(p))),
+    number("pages.retries", |s| pages(s).map(|p| (p.again + p.in_die) as f64 / first_senses(p))),
+    // Share of the predictions that came true.
+    number("pages.accuracy", |s| Ok(1.0 - of_predicted(s, |p| p.needless + p.missed)?)),
+    // Share of the predictions that a page fails which would have been decoded.
+    number("pages.needless", |s| of_predicted(s, |p| p.needless)),
+    // Share of the predictions that a page is decoded which fails.
+    number("pages.missed", |s| of_predicted(s, |p| p.missed)),
+    // Of the pages that would not have been decoded, the share that a prediction in the die recognised.
+    number("pages.caught", |s| {
+        of_predicted(s, |_| 0)?;
+        let pages = pages(s)?;
+        let caught = pages.in_die - pages.needless;
+        let failing = caught + pages.missed;
+        (failing > 0).then(|| caught as f64 / failing as f64).ok_or_else(|| missing("predictions"))
+    }),
+    // Share of the pages that were given up.
+    number("pages.given_up", |s| pages(s).map(|p| p.given_up as f64 / first_senses(p))),
 ];
 
-impl OfPulses {
-    pub(super) fn of(self, erases: &ErasePulses) -> f64 {
-        match self {
-            OfPulses::Time => erases.pulse_ns,
-            OfPulses::Count => erases.pulses,
-            OfPulses::Incomplete => erases.incomplete as f64 / erases.blocks as f64,
-            OfPulses::FullVoltage => erases.full_voltage.unwrap_or(0) as f64 / erases.blocks as f64,
-            OfPulses::Wear => erases.wear_mean,
-        }
-    }
-}
-
-/// A share of the channels' time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OfChannel {
-    /// Transfers of data that were accepted, and commands.
-    Useful,
-    /// Transfers of pages that were not decoded.
-    Uncorrectable,
-    /// Waits for the queue of the decoder.
-    EccWait,
-    /// Sum of `Uncorrectable` and `EccWait`.
-    Wasted,
-    /// Nothing.
-    Idle,
-}
-
-/// Shares of the channels' time, by name.
-pub(super) const CHANNEL: [(&str, OfChannel); 5] = [
-    ("channel.useful", OfChannel::Useful),
-    ("channel.uncorrectable", OfChannel::Uncorrectable),
-    ("channel.ecc_wait", OfChannel::EccWait),
-    ("channel.wasted", OfChannel::Wasted),
-    ("channel.idle", OfChannel::Idle),
+/// Multipliers up to which a test of the ACT tool is passed.
+pub(crate) static RATINGS: [Figure<Rating>; 5] = [
+    number("rating.performance", |r| Ok(f64::from(r.performance))),
+    number("rating.stress", |r| Ok(f64::from(r.stress))),
+    // The stress test, with steady free blocks.
+    number("rating.sustained", |r| Ok(f64::from(r.sustained))),
+    // By the tool's own rule.
+    number("rating.official_performance", |r| Ok(f64::from(r.official_performance))),
+    number("rating.official_stress", |r| Ok(f64::from(r.official_stress))),
 ];
 
-impl OfChannel {
-    pub(super) fn of(self, channel: &Channel) -> f64 {
-        let uncorrectable = channel.uncorrectable.unwrap_or(0.0);
-        match self {
-            OfChannel::Useful => channel.useful,
-            OfChannel::Uncorrectable => uncorrectable,
-            OfChannel::EccWait => channel.ecc_wait,
-            OfChannel::Wasted => uncorrectable + channel.ecc_wait,
-            OfChannel::Idle => channel.idle,
-        }
-    }
+/// The message for a part that the run does not have.
+pub(super) fn missing(what: &str) -> String {
+    format!("the run has no {what}")
 }
 
-/// The share of the time in which parts of one kind were in use, mean over all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OfUse {
-    /// Dies.
-    Dies,
-    /// Planes.
-    Planes,
-    /// Channels.
-    Channels,
-    /// The two directions of the host link.
-    Link,
+fn count(n: Option<u64>) -> f64 {
+    n.unwrap_or(0) as f64
 }
 
-/// Shares of use by name.
-pub(super) const USE: [(&str, OfUse); 4] = [
-    ("use.dies", OfUse::Dies),
-    ("use.planes", OfUse::Planes),
-    ("use.channels", OfUse::Channels),
-    ("use.link", OfUse::Link),
-];
-
-impl OfUse {
-    pub(super) fn of(self, of: &Utilisation) -> f64 {
-        match self {
-            OfUse::Dies => of.dies.mean,
-            OfUse::Planes => of.planes.mean,
-            OfUse::Channels => of.channels.mean,
-            OfUse::Link => of.host_link.mean,
-        }
-    }
+fn share(of: Option<f64>) -> f64 {
+    of.unwrap_or(0.0)
 }
 
-/// A figure of the senses of pages with raw bit errors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OfPages {
-    /// Senses after the first that the controller ordered, for each page.
-    Again,
-    /// Senses of both kinds after the first, for each page.
-    Retries,
-    /// Share of the predictions that came true.
-    Accuracy,
-    /// Share of the predictions that a page fails which would have been decoded.
-    Needless,
-    /// Share of the predictions that a page is decoded which fails.
-    Missed,
-    /// Of the pages that would not have been decoded, the share that a prediction in the die recognised.
-    Caught,
-    /// Share of the pages that were given up.
-    GivenUp,
+fn gc(s: &Scheme) -> Gc {
+    s.gc.clone().unwrap_or_default()
 }
 
-/// Figures of senses, by name.
-pub(super) const PAGES: [(&str, OfPages); 7] = [
-    ("pages.again", OfPages::Again),
-    ("pages.retries", OfPages::Retries),
-    ("pages.accuracy", OfPages::Accuracy),
-    ("pages.needless", OfPages::Needless),
-    ("pages.missed", OfPages::Missed),
-    ("pages.caught", OfPages::Caught),
-    ("pages.given_up", OfPages::GivenUp),
-];
+fn erases(s: &Scheme) -> Value {
+    s.erases.filter(|&n| n > 0).map(|n| n as f64).ok_or_else(|| missing("erases"))
+}
 
-impl OfPages {
-    /// `None` without predictions.
-    pub(super) fn of(self, pages: &PageSenses) -> Option<f64> {
-        let first = (pages.pages - pages.again).max(1) as f64;
-        let predicted = (pages.predicted > 0).then_some(pages.predicted as f64);
-        Some(match self {
-            OfPages::Again => pages.again as f64 / first,
-            OfPages::Retries => (pages.again + pages.in_die) as f64 / first,
-            OfPages::Accuracy => 1.0 - (pages.needless + pages.missed) as f64 / predicted?,
-            OfPages::Needless => pages.needless as f64 / predicted?,
-            OfPages::Missed => pages.missed as f64 / predicted?,
-            OfPages::Caught => {
-                let caught = pages.in_die - pages.needless;
-                predicted.filter(|_| caught + pages.missed > 0)?;
-                caught as f64 / (caught + pages.missed) as f64
-            }
-            OfPages::GivenUp => pages.given_up as f64 / first,
-        })
-    }
+fn pulses(s: &Scheme) -> Result<&ErasePulses, String> {
+    let pulses = s.erase_pulses.as_ref().filter(|erases| erases.blocks > 0);
+    pulses.ok_or_else(|| missing("erases whose scheme chooses their pulses"))
+}
+
+fn channel(s: &Scheme) -> Result<Channel, String> {
+    s.channel.ok_or_else(|| missing("channel shares"))
+}
+
+fn in_use(s: &Scheme) -> Result<Utilisation, String> {
+    s.utilisation.ok_or_else(|| missing("shares of use"))
+}
+
+fn pages(s: &Scheme) -> Result<&PageSenses, String> {
+    s.page_senses.as_ref().ok_or_else(|| missing("pages with raw bit errors"))
+}
+
+/// The pages that were read: each has one first sense.
+fn first_senses(pages: &PageSenses) -> f64 {
+    (pages.pages - pages.again).max(1) as f64
+}
+
+/// A number as a share of the predictions.
+fn of_predicted(s: &Scheme, number: fn(&PageSenses) -> u64) -> Value {
+    let pages = pages(s)?;
+    let predicted = Some(pages.predicted).filter(|&n| n > 0).ok_or_else(|| missing("predictions"))?;
+    Ok(number(pages) as f64 / predicted as f64)
 }

@@ -103,6 +103,8 @@ fn adapted(mut drawn: String) -> String {
             }
         }
     }
+    // Each text is one line.
+    drawn = drawn.replace("class=\"text\">\n", "class=\"text\">").replace("\n</text>", "</text>");
     let style = format!("<style>\n{light}@media (prefers-color-scheme: dark) {{\n{dark}}}\n</style>\n");
     let head = drawn.find('\n').map_or(drawn.len(), |end| end + 1);
     drawn.insert_str(head, &style);
