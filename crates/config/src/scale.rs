@@ -80,6 +80,9 @@ pub(crate) fn layer(wanted: &Tree, whole: &Resolved) -> Result<Tree, ConfigError
         return invalid(format!("{blocks} blocks are not enough for an SLC region and {start} free extents"));
     }
     let unit = c.ftl.mapping_unit;
+    if unit == 0 {
+        return invalid("ftl.mapping_unit must be positive".to_string());
+    }
     let scaled = (u128::from(user) * u128::from(of_scaled) / u128::from(of_whole)) as u64 / unit * unit;
     if let BufferConfig::Lru(buffer) = &c.policy.buffer
         && buffer.capacity > scaled / BUFFER_PART

@@ -19,6 +19,8 @@ const MAGIC: &[u8; 8] = b"TAILCUT\0";
 /// The format's version: a snapshot of another version is refused.
 pub(crate) const VERSION: u32 = 45;
 const CHUNK: usize = 1 << 20;
+/// The longest state, bytes.
+const STATE_MAX: u64 = 1 << 34;
 
 /// Why a snapshot was not taken or not restored. After an error, drop the device that was being
 /// restored.
@@ -135,6 +137,17 @@ pub(crate) fn damaged(what: &str) -> SnapshotError {
     SnapshotError::Damaged(what.to_string())
 }
 
+/// Run the audit of a restored drive. The state is damaged if the audit fails, or panics.
+///
+/// An audit follows links and adds numbers through all parts of a drive, and may find an index or a sum that no drive
+/// has. The drive is dropped then, so that nobody sees a state in the middle of a change.
+pub(crate) fn audited(audit: impl FnOnce() -> Result<(), String>) -> Result<(), SnapshotError> {
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(audit)) {
+        Ok(result) => result.map_err(SnapshotError::Damaged),
+        Err(_) => Err(damaged("its state contradicts itself")),
+    }
+}
+
 fn cut_short(e: io::Error) -> SnapshotError {
     if e.kind() == io::ErrorKind::UnexpectedEof { damaged("it is cut short") } else { SnapshotError::Io(e) }
 }
@@ -179,6 +192,9 @@ impl Hashed<&mut dyn Read> {
 
     fn state(&mut self) -> Result<Vec<u8>, SnapshotError> {
         let len = u64::from_le_bytes(self.get()?);
+        if len > STATE_MAX {
+            return Err(damaged("its state is longer than that of any drive"));
+        }
         let mut state = Vec::new();
         // Memory grows with the bytes that are present, because the stored length may be wrong.
         (&mut self.inner).take(len).read_to_end(&mut state)?;

@@ -41,7 +41,8 @@ impl Clock {
     #[inline]
     fn at(&self, now: Instant) -> SimTime {
         let wall = now.duration_since(self.start).as_nanos() as u64;
-        SimTime(self.from.0 + if self.speed == 1.0 { wall } else { (wall as f64 * self.speed) as u64 })
+        let model = if self.speed == 1.0 { wall } else { (wall as f64 * self.speed) as u64 };
+        SimTime(self.from.0.saturating_add(model))
     }
 
     /// Seconds of the wall clock since it was first started.
@@ -62,5 +63,15 @@ impl Clock {
     /// Convert a duration of the model to the wall clock, ns.
     pub fn wall_ns(&self, model: u64) -> u64 {
         if self.speed == 1.0 { model } else { (model as f64 / self.speed) as u64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_stops_at_the_end_of_time() {
+        assert_eq!(Clock::starting(SimTime(u64::MAX - 1), 1e6).now(), SimTime::NEVER);
     }
 }

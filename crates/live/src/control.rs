@@ -11,7 +11,7 @@ use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The longest header section of a request, in bytes.
 const HEAD_MAX: usize = 8 << 10;
@@ -19,8 +19,10 @@ const HEAD_MAX: usize = 8 << 10;
 const BODY_MAX: usize = 4 << 10;
 /// The most header fields of a request.
 const FIELDS_MAX: usize = 32;
-/// Timeout for a client to send its request, and to receive the answer.
+/// Timeout for a client to send some bytes of its request, and to receive the answer.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Timeout for a client to send its whole request.
+const WHOLE: Duration = Duration::from_secs(10);
 /// Timeout for the server's loop to answer.
 const ANSWER: Duration = Duration::from_secs(10);
 
@@ -239,10 +241,15 @@ where
 fn read_request(from: &mut impl Read, port: Option<u16>) -> io::Result<Result<Request, Answer>> {
     let mut head = Vec::new();
     let mut chunk = [0; 1024];
+    let end = Instant::now() + WHOLE;
+    let mut read = |chunk: &mut [u8]| match from.read(chunk) {
+        Ok(_) if Instant::now() > end => Err(io::ErrorKind::TimedOut.into()),
+        count => count,
+    };
     let not_understood =
         || Answer::failed(400, "not a request that is understood: GET or POST and a path, by HTTP/1.1");
     let (method, path, begin, length) = loop {
-        let count = from.read(&mut chunk)?;
+        let count = read(&mut chunk)?;
         if count == 0 {
             return Ok(Err(not_understood()));
         }
@@ -265,7 +272,7 @@ fn read_request(from: &mut impl Read, port: Option<u16>) -> io::Result<Result<Re
     };
     let mut body = head.split_off(begin);
     while body.len() < length {
-        let count = from.read(&mut chunk)?;
+        let count = read(&mut chunk)?;
         if count == 0 {
             return Ok(Err(Answer::failed(400, "the body is shorter than the Content-Length says")));
         }

@@ -36,11 +36,55 @@ struct Open {
     left: u32,
 }
 
-/// A command that waits for the drive's queue.
+/// The commands of a request that wait for the drive's queue. They are made when they are submitted, so that a request
+/// of any length takes little memory.
 struct Waiting {
-    command: Command,
-    tag: u64,
+    slot: u32,
+    /// The offset of the request.
+    from: u64,
+    fua: bool,
+    ranges: [Part; 3],
     wanted: SimTime,
+}
+
+/// A part of a request for which the drive gets commands of one kind.
+#[derive(Clone, Copy)]
+struct Part {
+    op: HostOp,
+    at: u64,
+    end: u64,
+    /// The longest command, bytes.
+    most: u64,
+}
+
+impl Part {
+    fn new(op: HostOp, at: u64, end: u64, most: u64) -> Part {
+        Part { op, at, end, most }
+    }
+
+    /// The number of its commands.
+    fn commands(&self) -> u32 {
+        self.end.saturating_sub(self.at).div_ceil(self.most) as u32
+    }
+}
+
+impl Waiting {
+    /// The next command, with its offset in the data of the request.
+    fn next(&mut self) -> Option<(Command, usize)> {
+        let part = self.ranges.iter_mut().find(|part| part.commands() > 0)?;
+        let (op, offset) = (part.op, part.at);
+        let bytes = part.most.min(part.end - offset) as u32;
+        part.at += u64::from(bytes);
+        if op == HostOp::Flush {
+            return Some((Command::FLUSH, 0));
+        }
+        let fua = self.fua && op == HostOp::Write;
+        Some((Command { op, offset, bytes, fua }, (offset - self.from) as usize))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.ranges.iter().all(|part| part.commands() == 0)
+    }
 }
 
 /// A drive that serves requests of any length.
@@ -170,13 +214,13 @@ impl Engine {
             self.open.push(None);
             self.open.len() as u32 - 1
         });
-        let commands = self.commands_of(&request);
-        let left = commands.len() as u32;
+        let ranges = self.parts_of(&request);
+        let left = ranges.iter().map(Part::commands).sum();
         let bytes = if request.kind == RequestKind::Read { request.length as usize } else { 0 };
         let data = vec![0; bytes];
-        for (command, at) in commands {
-            let tag = u64::from(slot) << 32 | u64::from(at);
-            self.waiting.push_back(Waiting { command, tag, wanted: now });
+        let waiting = Waiting { slot, from: request.offset, fua: request.fua, ranges, wanted: now };
+        if !waiting.is_empty() {
+            self.waiting.push_back(waiting);
         }
         self.open[slot as usize] = Some(Open { client, request, data, error: None, taken: now, left });
         self.advance(now);
@@ -219,41 +263,34 @@ impl Engine {
         }
     }
 
-    /// Split a request into commands, each with its offset in the request's data.
-    fn commands_of(&self, request: &Request) -> Vec<(Command, u32)> {
-        let (from, fua) = (request.offset, request.fua);
+    /// The parts of a request, each of which is split into commands.
+    fn parts_of(&self, request: &Request) -> [Part; 3] {
+        let from = request.offset;
         let end = from + u64::from(request.length);
-        let mut commands = Vec::with_capacity(1);
-        let mut add = |op: HostOp, from: u64, end: u64, most: u64| {
-            let mut at = from;
-            while at < end {
-                let bytes = most.min(end - at) as u32;
-                let fua = fua && op == HostOp::Write;
-                commands.push((Command { op, offset: at, bytes, fua }, (at - request.offset) as u32));
-                at += u64::from(bytes);
-            }
-        };
         let most = self.drive.max_transfer();
+        let none = Part::new(HostOp::Flush, 0, 0, 1);
+        let one = |op: HostOp, most: u64| [Part::new(op, from, end, most), none, none];
         match request.kind {
-            RequestKind::Read => add(HostOp::Read, from, end, most),
-            RequestKind::Write(_) => add(HostOp::Write, from, end, most),
+            RequestKind::Read => one(HostOp::Read, most),
+            RequestKind::Write(_) => one(HostOp::Write, most),
             // Zeros that must be durable are written, because a TRIM has no forced unit access. Zeros are also
             // written if the drive may keep trimmed data, as it does where parity covers them.
-            RequestKind::WriteZeroes { allocate } if allocate || fua || self.trim_keeps => {
-                add(HostOp::Write, from, end, most);
+            RequestKind::WriteZeroes { allocate } if allocate || request.fua || self.trim_keeps => {
+                one(HostOp::Write, most)
             }
-            RequestKind::Trim => add(HostOp::Trim, from, end, u64::from(u32::MAX)),
+            RequestKind::Trim => one(HostOp::Trim, u64::from(u32::MAX)),
             RequestKind::WriteZeroes { .. } => {
                 // Whole units are trimmed and then read as zeros. Parts of units are written.
                 let first = from.next_multiple_of(self.unit).min(end);
                 let last = (end / self.unit * self.unit).max(first);
-                add(HostOp::Write, from, first, most);
-                add(HostOp::Trim, first, last, u64::from(u32::MAX));
-                add(HostOp::Write, last, end, most);
+                [
+                    Part::new(HostOp::Write, from, first, most),
+                    Part::new(HostOp::Trim, first, last, u64::from(u32::MAX)),
+                    Part::new(HostOp::Write, last, end, most),
+                ]
             }
-            RequestKind::Flush => commands.push((Command::FLUSH, 0)),
+            RequestKind::Flush => [Part::new(HostOp::Flush, 0, 1, 1), none, none],
         }
-        commands
     }
 
     /// Advance to `now`. Commands that wait are submitted as soon as the drive's queue has room.
@@ -271,9 +308,14 @@ impl Engine {
 
     /// Submit the first waiting command.
     fn submit(&mut self, at: SimTime) {
-        let Some(Waiting { command, tag, wanted }) = self.waiting.pop_front() else { return };
-        let (slot, from) = place(tag);
-        let data = match &self.open[slot] {
+        let Some(first) = self.waiting.front_mut() else { return };
+        let (slot, wanted) = (first.slot, first.wanted);
+        let Some((command, from)) = first.next() else { return };
+        if first.is_empty() {
+            self.waiting.pop_front();
+        }
+        let tag = u64::from(slot) << 32 | from as u64;
+        let data = match &self.open[slot as usize] {
             Some(Open { request: Request { kind: RequestKind::Write(data), .. }, .. }) => {
                 &data[from..from + command.bytes as usize]
             }

@@ -50,6 +50,9 @@ pub struct Mounted {
 /// # Errors
 /// The operating system refuses: there is no FUSE, or the folder cannot be used as a mount point.
 pub fn mount(folder: &Path, bytes: u64, has_holes: bool, port: Port) -> io::Result<Mounted> {
+    if !std::fs::metadata(folder)?.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::NotADirectory, "it is not a folder"));
+    }
     let owner = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
     let port = Arc::new(Mutex::new(port));
     let file = OneFile { port, bytes, has_holes, owner, since: SystemTime::now() };

@@ -220,11 +220,16 @@ impl Server {
         let mut first = true;
         loop {
             let now = self.clock.now();
+            if now > SimTime::LATEST {
+                return Err(io::Error::other(
+                    "the drive has run for 146 years of its own time, the longest run",
+                ));
+            }
             self.engine.advance(now);
             let mut any = false;
             while let Some(ended) = self.engine.next_ended().map_err(io::Error::other)? {
                 any = true;
-                self.lateness.count(self.clock.wall_ns(now.0 - ended.times[1].0));
+                self.lateness.count(self.clock.wall_ns(now.0.saturating_sub(ended.times[1].0)));
                 let place = self.answer(ended);
                 if let Some(place) = place.filter(|_| first && self.engine.has_ended()) {
                     first = false;

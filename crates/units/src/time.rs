@@ -19,6 +19,8 @@ impl SimTime {
     pub const ZERO: SimTime = SimTime(0);
     /// Later than any event: "no deadline".
     pub const NEVER: SimTime = SimTime(u64::MAX);
+    /// The latest time of an event from outside, 146 years. Two such times can be added without overflow.
+    pub const LATEST: SimTime = SimTime((1 << 62) - 1);
 }
 
 impl Span {

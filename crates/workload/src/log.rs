@@ -34,6 +34,8 @@ pub const TEXT_MAX: u32 = 1024;
 const UNKNOWN: u64 = u64::MAX;
 /// The most interventions of a log.
 const INTERVENTIONS_MAX: usize = 1 << 20;
+/// The most bytes of their texts.
+const TEXTS_MAX: u64 = 32 << 20;
 
 /// What was served.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,6 +98,8 @@ pub enum LogError {
 pub struct LogWriter {
     file: BufWriter<File>,
     path: PathBuf,
+    /// The time of the last record.
+    last: SimTime,
 }
 
 impl LogWriter {
@@ -114,7 +118,8 @@ impl LogWriter {
             Err(e) if e.kind() == ErrorKind::AlreadyExists => return Err(LogError::Exists { path: name }),
             Err(source) => return Err(LogError::File { path: name, source }),
         };
-        let mut writer = LogWriter { file: BufWriter::new(file), path: path.to_path_buf() };
+        let mut writer =
+            LogWriter { file: BufWriter::new(file), path: path.to_path_buf(), last: SimTime(header.begun) };
         let json = serde_json::to_vec(header).expect("a header is plain data");
         let mut out = LOG_MAGIC.to_vec();
         out.extend(VERSION.to_le_bytes());
@@ -153,6 +158,7 @@ impl LogWriter {
         record[16..24].copy_from_slice(&command.offset.to_le_bytes());
         record[24..28].copy_from_slice(&command.bytes.to_le_bytes());
         (record[28], record[29]) = (op, u8::from(command.fua));
+        self.last = at;
         self.put(&record)
     }
 
@@ -167,17 +173,19 @@ impl LogWriter {
         out[28] = INTERVENTION;
         out.extend(text.as_bytes());
         out.resize(out.len().next_multiple_of(RECORD), 0);
+        self.last = at;
         self.put(&out)?;
         self.flush()
     }
 
-    /// End the log: the time, and the digest and the number of all completions.
+    /// End the log: the time, which is at least that of the last record, and the digest and the number of all
+    /// completions.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn end(mut self, at: SimTime, digest: u64, completions: u64) -> Result<(), LogError> {
         let mut record = [0; RECORD];
-        record[..8].copy_from_slice(&at.0.to_le_bytes());
+        record[..8].copy_from_slice(&at.max(self.last).0.to_le_bytes());
         record[8..16].copy_from_slice(&digest.to_le_bytes());
         record[16..24].copy_from_slice(&completions.to_le_bytes());
         record[28] = END;
@@ -251,6 +259,8 @@ pub struct LogReader {
     end: Option<LogEnd>,
     commands: u64,
     interventions: Vec<(SimTime, String)>,
+    /// Bytes of their texts.
+    texts: u64,
     snapshot: (u64, u64),
 }
 
@@ -356,6 +366,13 @@ fn open(path: &Path) -> Result<(LogHeader, LogReader), LogError> {
     }
     let header: LogHeader =
         serde_json::from_slice(&json).map_err(|e| damaged(&format!("the header: {e}")))?;
+    if header.begun > SimTime::LATEST.0 {
+        return Err(damaged(&format!(
+            "it began at {}; the latest time is {}",
+            SimTime(header.begun),
+            SimTime::LATEST
+        )));
+    }
     let mut length = [0; 8];
     from.read_exact(&mut length).map_err(short)?;
     let length = u64::from_le_bytes(length);
@@ -375,6 +392,7 @@ fn open(path: &Path) -> Result<(LogHeader, LogReader), LogError> {
         end: None,
         commands: 0,
         interventions: Vec::new(),
+        texts: 0,
         snapshot: (length, at),
     };
     Ok((header, reader))
@@ -422,11 +440,17 @@ impl LogReader {
         if at < self.last {
             return Err(damaged(format!("time falls from {} to {at}", self.last)));
         }
+        if at > SimTime::LATEST {
+            return Err(damaged(format!("it is at {at}; the latest time is {}", SimTime::LATEST)));
+        }
         if bytes == 0 || bytes > TEXT_MAX {
             return Err(damaged(format!("a text of {bytes} bytes; allowed are 1 to {TEXT_MAX}")));
         }
-        if self.interventions.len() >= INTERVENTIONS_MAX {
-            return Err(damaged(format!("more than {INTERVENTIONS_MAX} of them")));
+        self.texts += u64::from(bytes);
+        if self.interventions.len() >= INTERVENTIONS_MAX || self.texts > TEXTS_MAX {
+            return Err(damaged(format!(
+                "more than {INTERVENTIONS_MAX} of them, or {TEXTS_MAX} bytes of their texts"
+            )));
         }
         let mut text = vec![0; (bytes as usize).next_multiple_of(RECORD)];
         if !self.read(&mut text)? {
@@ -451,6 +475,9 @@ impl LogReader {
         let at = SimTime(word(0));
         if at < self.last {
             return damaged(format!("time falls from {} to {}", self.last, at));
+        }
+        if at > SimTime::LATEST {
+            return damaged(format!("it is at {at}; the latest time is {}", SimTime::LATEST));
         }
         if r[28] == END {
             self.end = Some(LogEnd { at, digest: word(8), completions: word(16) });
@@ -544,6 +571,39 @@ mod tests {
         std::fs::write(&path, &bytes[..bytes.len() - 3]).unwrap();
         let file = LogFile::open(&path).unwrap();
         assert_eq!((file.commands, file.end, file.has_past()), (1, None, false));
+    }
+
+    #[test]
+    fn an_end_is_not_before_the_last_record() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        let mut writer = LogWriter::create(&path, &header(), None).unwrap();
+        writer.intervention(SimTime(50), MEASURE).unwrap();
+        writer.end(SimTime(30), 1, 0).unwrap();
+        assert_eq!(LogFile::open(&path).unwrap().end.map(|end| end.at), Some(SimTime(50)));
+    }
+
+    #[test]
+    fn a_time_after_the_latest_is_damage() {
+        let dir = tempfile::tempdir().unwrap();
+        let read = |name: &str, put: &dyn Fn(&mut LogWriter), begun: u64| {
+            let path = dir.path().join(name);
+            let mut writer = LogWriter::create(&path, &LogHeader { begun, ..header() }, None).unwrap();
+            put(&mut writer);
+            writer.flush().unwrap();
+            LogFile::open(&path).map(|_| ()).map_err(|e| e.to_string())
+        };
+        let late = SimTime(SimTime::LATEST.0 + 1);
+        let command =
+            |at: SimTime| move |w: &mut LogWriter| w.command(at, SimTime(9), &Command::FLUSH).unwrap();
+        read("latest", &command(SimTime::LATEST), 3).unwrap();
+        for (name, error) in [
+            ("command", read("command", &command(late), 3)),
+            ("intervention", read("intervention", &|w| w.intervention(late, "measure").unwrap(), 3)),
+            ("header", read("header", &|_| (), late.0)),
+        ] {
+            assert!(error.as_ref().is_err_and(|e| e.contains("the latest time is")), "{name}: {error:?}");
+        }
     }
 
     #[test]

@@ -135,11 +135,11 @@ impl EventRing {
 
 impl From<Vec<Event>> for EventRing {
     fn from(events: Vec<Event>) -> EventRing {
-        let mut ring = EventRing::new(events.len());
-        for event in events {
-            ring.insert(event);
-        }
-        ring
+        let (len, mut places) = (events.len(), events);
+        // Saved events are in order. Damaged ones may be in any order, in which inserting one by one would take long.
+        places.sort_by_key(Event::key);
+        places.resize((len + 1).next_power_of_two(), Event::END);
+        EventRing { places, head: 0, len }
     }
 }
 

@@ -81,14 +81,15 @@ impl List {
     /// Return the elements from front to back, for an audit that checks the length and the tail.
     ///
     /// # Errors
-    /// Names the list (`name`) if its length or tail is wrong, or if it is a ring.
+    /// Names the list (`name`) if its length, its tail or an element is wrong, or if it is a ring.
     pub fn walk(&self, links: &[Link], name: &str) -> Result<Vec<u32>, String> {
         let mut out = Vec::new();
         let mut at = self.head;
         while at != NONE {
             law!(out.len() < links.len(), "{name} is a ring");
             out.push(at);
-            at = links[at as usize].next;
+            let link = links.get(at as usize);
+            at = link.ok_or_else(|| format!("{name} has element {at} of {}", links.len()))?.next;
         }
         law!(out.len() as u32 == self.len, "{name} has {} elements and says {}", out.len(), self.len);
         law!(out.last().copied().unwrap_or(NONE) == self.tail, "{name} ends elsewhere than its tail");

@@ -135,7 +135,7 @@ fn extent_bytes(c: &DeviceConfig) -> u64 {
 /// Extents of a lane that hold no valid data of their own: two frontiers are open, and `reserve`
 /// extents are kept free for collection to copy into.
 pub(super) fn kept_extents(reserve: u32) -> u32 {
-    reserve + 2
+    reserve.saturating_add(2)
 }
 
 /// A lane of this size with fewer valid units than this can always win space by collection.
@@ -148,7 +148,7 @@ pub(super) fn room_of(layout: &Layout, size: LaneSize, reserve: u32) -> u64 {
         // The free extent that is next may be one row too long for the reserve.
         LaneSize { extents: open.extents, units: open.units + row }
     } else {
-        size.without(layout, reserve + 1)
+        size.without(layout, reserve.saturating_add(1))
     };
     let hidden = u64::from(worth.extents) * (row - 1);
     open.units.min(worth.units.saturating_sub(hidden))

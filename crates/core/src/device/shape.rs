@@ -187,7 +187,7 @@ impl Shape {
         let fails = faults.as_ref().is_some_and(Faults::may_fail_programs);
         // A fold may open an extent and frees none.
         let kept_for_failures = u32::from(fails) + u32::from(c.slc.is_some());
-        let reserve = gc_schedule.reserve() + kept_for_failures;
+        let reserve = gc_schedule.reserve().saturating_add(kept_for_failures);
         let user = if stripes.is_some() { u64::from(layout.host_units) * unit } else { user };
         let capacity = check_room(&layout, &sizes, &fill, (raw, slc), user, &capacity_key, reserve)?;
         let most_stripes =

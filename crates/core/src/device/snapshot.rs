@@ -11,7 +11,7 @@ use crate::ftl::map::{MapState, Mapping};
 use crate::medium::Medium;
 use crate::nand::blocks::Blocks;
 use crate::observer::Observer;
-use crate::snapshot::{self, SnapshotError, SnapshotKind, damaged, whole_key};
+use crate::snapshot::{self, SnapshotError, SnapshotKind, audited, damaged, whole_key};
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 
@@ -46,10 +46,16 @@ impl<O: Observer> Device<O> {
         if !state.readers.fit(n, readers.most()) || !state.parity.targets.fit(n, targets.most()) {
             return Err(damaged("its reads do not fit this drive"));
         }
+        // A logical unit is on flash, in a slot of the buffer, or in a stripe that is not written yet.
+        let held = device.state.write.buffer.slots().max(device.state.parity.stripes.dirty.most());
         state.host.scratch = std::mem::take(&mut device.state.host.scratch);
         device.state = state;
         device.flash.restore(flash);
         device.map.state = map;
+        if !device.map.is_sane(device.shape.layout.host_units, held) {
+            return Err(damaged("its map points outside the drive"));
+        }
+        audited(|| device.audit())?;
         Ok(device)
     }
 }

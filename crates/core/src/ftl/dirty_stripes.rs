@@ -69,6 +69,11 @@ impl DirtyStripes {
         (self.entries.len() - self.spare.len()) as u32
     }
 
+    /// Number of entries, used or not.
+    pub fn most(&self) -> u32 {
+        self.entries.len() as u32
+    }
+
     /// Whether `dirty` units are all data units of a stripe.
     pub fn is_whole(&self, dirty: u32) -> bool {
         dirty == self.whole

@@ -13,7 +13,7 @@ use crate::ftl::map::MapState;
 use crate::medium::Medium;
 use crate::nand::blocks::Blocks;
 use crate::observer::Observer;
-use crate::snapshot::{self, SnapshotError, SnapshotKind, damaged, whole_key};
+use crate::snapshot::{self, SnapshotError, SnapshotKind, audited, damaged, whole_key};
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 
@@ -74,7 +74,7 @@ impl<O: Observer, M: Medium> Pblk<O, M> {
         if !self.map.agrees() {
             return Err(damaged("the two directions of its map disagree"));
         }
-        self.audit().map_err(|e| damaged(&e))?;
+        audited(|| self.audit())?;
         let open = self.state.lines.line(self.state.writer.open().line).luns;
         self.state.gate.gate_follows(&self.shape, &self.state.writer, open);
         self.limits_at_once();
@@ -121,6 +121,10 @@ impl<O: Observer> Pblk<O> {
         drive.state = state;
         drive.flash.restore(flash);
         drive.map.state = map;
+        if !drive.map.is_sane(drive.shape.sectors, drive.shape.provision.ring) {
+            return Err(damaged("its map points outside the drive"));
+        }
+        audited(|| drive.audit())?;
         Ok(drive)
     }
 }

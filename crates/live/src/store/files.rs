@@ -18,6 +18,9 @@ use tailcut_core::medium::{Filled, Oob, Pages, Part, Size, Store, Unit};
 /// Units that a new store collects before it writes them.
 const GATHERED: usize = 1 << 16;
 
+/// The most extents of a store.
+const EXTENTS_MAX: u32 = 1 << 28;
+
 /// The data of a served drive: in memory, or in files.
 #[derive(Debug)]
 pub enum Kept {
@@ -163,6 +166,8 @@ impl FileStore {
         // Every offset in a file can then be computed without overflow.
         let units = u64::from(size.extents) * u64::from(size.units_per_extent);
         let sane = units < u64::from(u32::MAX) && size.units_per_extent > 0 && size.unit_bytes <= 1 << 24;
+        // The epochs are kept in memory.
+        let sane = sane && size.extents <= EXTENTS_MAX;
         self.layout = Layout::new(size).filter(|_| sane)?;
         self.size = *size;
         self.epochs = vec![0; size.extents as usize];

@@ -308,6 +308,11 @@ fn restored(
 
 /// Replay the commands of a drive up to a turn.
 fn replay(drive: &mut Drive<(), Silent>, path: &Path, note: &Note) -> Result<(), StoreError> {
+    // A generation ends soon after this number of commands.
+    if note.commands > 2 * COMMANDS_MAX {
+        let what = format!("the last turn has {} commands, more than a store keeps", note.commands);
+        return Err(StoreError::Damaged { path: path.display().to_string(), what });
+    }
     if sum_of_commands(path, note.commands)? != note.commands_sum {
         let what = format!("the commands up to {} are not those of the last turn", note.commands);
         return Err(StoreError::Damaged { path: path.display().to_string(), what });

@@ -16,6 +16,10 @@ use tailcut_core::medium::{Size, Unit};
 use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: &[u8; 8] = b"TCUTTURN";
+/// The longest turn, bytes.
+const TURN_MAX: u64 = 1 << 32;
+/// The largest number of a turn and of a generation.
+const NUMBER_MAX: u64 = 1 << 62;
 /// Bytes before the body.
 const HEAD: usize = 10 * 8;
 
@@ -110,7 +114,7 @@ pub fn read(file: &File) -> io::Result<Option<(u64, Note, Turn)>> {
     file.read_exact_at(&mut head, 0)?;
     let word = |i: usize| u64::from_le_bytes(head[i * 8..].first_chunk().copied().unwrap_or_default());
     // The file may be longer, if an earlier turn was longer.
-    let whole = word(9).checked_add((HEAD + 8) as u64).filter(|&whole| whole <= len);
+    let whole = word(9).checked_add((HEAD + 8) as u64).filter(|&whole| whole <= len.min(TURN_MAX));
     let (Some(whole), true) = (whole, head.starts_with(MAGIC)) else { return Ok(None) };
     let mut bytes = vec![0; whole as usize];
     file.read_exact_at(&mut bytes, 0)?;
@@ -128,6 +132,9 @@ pub fn decode(bytes: &[u8]) -> Option<(u64, Note, Turn)> {
     let (generation, commands, events, now) = (from.long()?, from.long()?, from.long()?, from.long()?);
     let stopped = from.long()? != 0;
     let (commands_sum, memory_sum) = (from.long()?, from.long()?);
+    if number > NUMBER_MAX || generation > NUMBER_MAX {
+        return None;
+    }
     let note = Note { generation, commands, events, now, stopped, commands_sum, memory_sum };
     from.long()?;
     let mut turn = Turn::default();

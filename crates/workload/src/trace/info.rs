@@ -14,7 +14,10 @@ use serde::Serialize;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use tailcut_units::HostOp;
+use tailcut_units::quantity::human_bytes;
 
+/// The mean sizes of requests that a block device is asked for, bytes.
+const SIZES: (f64, f64) = (512.0, 16_777_216.0);
 /// Memory the footprint may use before it is estimated, in bytes.
 const FOOTPRINT_MEMORY: usize = 256 << 20;
 /// The most devices counted; with more, the count stays at this number.
@@ -204,6 +207,8 @@ impl Sums {
         let mut counts = reader.counts().clone();
         // Without arrival times, or with times that were spread, the clock does not matter.
         counts.warnings.extend(self.clock.warning().filter(|_| reader.keeps_times()));
+        let mean_bytes = (self.bytes[0] as f64 + self.bytes[1] as f64) / moved;
+        counts.warnings.extend(doubtful_size(reads + writes, mean_bytes));
         let info = TraceInfo {
             format: reader.format().name,
             compression: reader.compression(),
@@ -216,7 +221,7 @@ impl Sums {
             trims,
             flushes,
             read_fraction: reads as f64 / moved,
-            mean_bytes: (self.bytes[0] as f64 + self.bytes[1] as f64) / moved,
+            mean_bytes,
             read_bytes: self.bytes[0],
             write_bytes: self.bytes[1],
             footprint_bytes: pages.saturating_mul(PAGE),
@@ -236,4 +241,16 @@ impl Sums {
         };
         (info, self.footprint)
     }
+}
+
+/// A warning about a mean size that no block device is asked for: sizes are in another unit, or in another column.
+fn doubtful_size(requests: u64, mean_bytes: f64) -> Option<String> {
+    if requests == 0 || (SIZES.0..=SIZES.1).contains(&mean_bytes) {
+        return None;
+    }
+    let mean = human_bytes(mean_bytes.round() as u64);
+    Some(format!(
+        "the mean size of its reads and writes is {mean}: sizes may be in another unit or in another column than they \
+         are taken to be (--columns)"
+    ))
 }

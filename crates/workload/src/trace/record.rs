@@ -2,7 +2,7 @@
 
 use super::error::{Reason, quote};
 use serde::Serialize;
-use tailcut_units::HostOp;
+use tailcut_units::{HostOp, SimTime};
 
 /// One request of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +47,8 @@ pub(crate) struct Raw {
 /// The upper bound (exclusive) of a trace's addresses: 8 EiB.
 pub const ADDRESS_MAX: u64 = 1 << 63;
 
-/// The longest trace, in ns (146 years). Two such times can be added without overflow,
-/// and the time leaves two bits of a 64-bit word free.
-pub const TIME_MAX: u64 = (1 << 62) - 1;
+/// The longest trace, in ns. It leaves two bits of a 64-bit word free.
+pub const TIME_MAX: u64 = SimTime::LATEST.0;
 
 impl Raw {
     /// Check what all formats require: a request is not empty, is not longer than a
