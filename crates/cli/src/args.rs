@@ -303,7 +303,7 @@ pub struct ExplainArgs {
     /// Folder of a run (`tailcut run --out`)
     pub dir: PathBuf,
     /// Requests above this percentile
-    #[arg(long, default_value_t = 99.99)]
+    #[arg(long, default_value = "99.99", value_parser = percentile)]
     pub above: f64,
     /// Number of slowest requests to show one by one
     #[arg(long, default_value_t = 5, value_name = "N")]
@@ -705,6 +705,13 @@ where
         let value = text.parse::<T>().ok().filter(|value| (least..=most).contains(value));
         value.ok_or_else(|| format!("it must be a whole number from {least} to {most}"))
     }
+}
+
+/// Parse a percentile, such as `99.9`, `p99.9` or `99.9%`.
+fn percentile(text: &str) -> Result<f64, String> {
+    let number = text.strip_prefix('p').unwrap_or(text).trim_end_matches('%').trim().parse().ok();
+    let value = number.filter(|value| (0.0..100.0).contains(value));
+    value.ok_or_else(|| "it must be a percentile from 0 to below 100, such as 99.9".to_string())
 }
 
 pub fn positive(text: &str) -> Result<f64, String> {

@@ -34,6 +34,13 @@ pub fn workload(texts: &[String], replay: &TraceReplay) -> Result<WorkloadSpec, 
     Ok(WorkloadSpec::parse_all(texts, preset, replay)?)
 }
 
+/// Why the log of a served drive is no workload: its past is part of it.
+fn of_a_log(name: &str) -> String {
+    format!(
+        "{name} is the log of a served drive: `tailcut run --replay {name}` replays it, with --set on a changed drive"
+    )
+}
+
 /// The default number of runs at the same time.
 pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
@@ -54,6 +61,9 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
     })?;
     let mut lines = settings::of_schemes(&layers, &resolved)?;
     let workload = workload(&args.workload, &args.replay())?;
+    if let (None, Some(log)) = (&replay, workload.log()) {
+        return Err(CliError::Input(of_a_log(&log.name())));
+    }
     let experiment = Experiment {
         schemes: schemes(&resolved),
         workload: &workload,

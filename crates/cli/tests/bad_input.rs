@@ -46,6 +46,15 @@ fn values_that_do_not_fit() {
     ] {
         run("tiny", &["--set", &format!("{key}=2000s")]).refused(&[key, "2000000000000 ns", "1000s"]);
     }
+    run(
+        "tiny",
+        &["--set", "scaled_blocks=64", "--set", "geometry.bad_blocks=0%", "--set", "ftl.mapping_unit=0B"],
+    )
+    .refused(&["ftl.mapping_unit"]);
+    let level = |name: &str| format!("policy.gc_schedule.threshold.{name}=4294967295");
+    run("tiny", &["--set", &level("start"), "--set", &level("hard")]).refused(&["no spare blocks left"]);
+    let late = ["run", "tiny", "--workload", "randread,number_ios=10,thinktime=36500d"];
+    tailcut(&late).refused(&["the longest run"]);
     run("tiny", &["--set", "timing.read=['40us','2000s']"]).refused(&["timing.read", "1000s"]);
     tailcut(&["demo", "--requests", "0"]).refused(&["--requests", "'0'"]);
     tailcut(&["serve", "tiny", "--listen", "nbd+unix:/tmp/x", "--speed", "1e12"])

@@ -12,6 +12,8 @@ use tailcut_units::HostOp;
 
 /// The slowest requests that are kept of each scheme and kind.
 pub const SLOWEST: usize = 20;
+/// The most runs of a scheme.
+const RUNS_MAX: u32 = 1000;
 
 /// The results of one run.
 #[derive(Clone, Debug)]
@@ -93,7 +95,7 @@ fn curves(
     // A tag does not tell apart what differs only in commas and blanks: then the order does.
     let mut places: HashMap<String, Vec<(usize, HostOp)>> = HashMap::new();
     for (i, scheme) in summary.schemes.iter().enumerate() {
-        for run in 1..=scheme.runs.unwrap_or(1) {
+        for run in 1..=scheme.runs.unwrap_or(1).min(RUNS_MAX) {
             let name = if run == 1 { scheme.name.clone() } else { format!("{}#{run}", scheme.name) };
             for job in &scheme.jobs {
                 for op in HostOp::ALL {
@@ -130,7 +132,8 @@ fn of_percentiles(side: &tailcut_report::summary::OpSummary) -> Curve {
     if side.total_ios > 0 {
         points.push((side.lat_ns.min.max(1), 1.0));
         for (level, ns) in side.lat_ns.percentile.iter() {
-            let share = 1.0 - level.parse::<f64>().unwrap_or(0.0) / 100.0;
+            let level = level.parse::<f64>().ok().filter(|level| (0.0..=100.0).contains(level));
+            let share = 1.0 - level.unwrap_or(100.0) / 100.0;
             // A percentile beyond the last request is the maximum.
             if share * side.total_ios as f64 >= 1.0 && points.last().is_some_and(|last| last.0 < *ns) {
                 points.push((*ns, share));
@@ -158,4 +161,21 @@ fn slow(
         }
     })?;
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tailcut_report::summary::OpSummary;
+
+    #[test]
+    fn a_percentile_that_is_none_is_no_point() {
+        let mut side = OpSummary { total_ios: 100, ..Default::default() };
+        side.lat_ns.min = 10;
+        for (key, ns) in [("50.000000", 20), ("-inf", 30), ("1e308", 40), ("NaN", 50), ("90.000000", 60)] {
+            side.lat_ns.percentile.0.push((key.to_string(), ns));
+        }
+        let points = of_percentiles(&side).points;
+        assert_eq!(points.iter().map(|point| point.0).collect::<Vec<u64>>(), [10, 20, 60]);
+    }
 }

@@ -9,8 +9,9 @@ use crate::output::MARK;
 use crate::page::{MOST, plotly_script};
 use askama::Template;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use tailcut_report::regular::read;
 use tailcut_report::text::grouped;
 use tailcut_units::Span;
 use tailcut_units::quantity::{human_bytes, human_time, parse_bytes, parse_fraction, parse_time};
@@ -18,6 +19,8 @@ use tailcut_units::quantity::{human_bytes, human_time, parse_bytes, parse_fracti
 /// The file that makes a folder that of a sweep.
 const DESIGN: &str = "sweep.json";
 const RESULTS: &str = "results.csv";
+/// The largest file of a sweep that is read, bytes.
+const MOST_BYTES: u64 = 256 << 20;
 /// The most points of a page.
 const POINTS_MAX: usize = 20_000;
 /// The most points in the table; the figures have all.
@@ -114,11 +117,11 @@ impl Sweep {
     pub fn read(dir: &Path) -> Result<Sweep, PageError> {
         let path = dir.join(DESIGN);
         let wrong = |what: String| PageError::Sweep { path: path.clone(), what };
-        let text = std::fs::read_to_string(&path).map_err(|e| wrong(e.to_string()))?;
+        let text = read(&path, MOST_BYTES).map_err(|e| wrong(e.to_string()))?;
         let design: Design = serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))?;
         let path = dir.join(RESULTS);
         let wrong = |what: String| PageError::Sweep { path: path.clone(), what };
-        let text = match std::fs::read_to_string(&path) {
+        let text = match read(&path, MOST_BYTES) {
             Ok(text) => text,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
                 return Err(wrong("is missing: the sweep has not ended".to_string()));
@@ -297,12 +300,9 @@ fn parse(text: &str) -> Result<(Data, Vec<(String, String)>), String> {
 
 /// The axis of a column.
 fn axis(name: &str, rows: &[csv::StringRecord], column: usize) -> Axis {
-    let mut values: Vec<String> = Vec::new();
-    for row in rows {
-        if !values.iter().any(|value| *value == row[column]) {
-            values.push(row[column].to_string());
-        }
-    }
+    let mut known = BTreeSet::new();
+    let new = rows.iter().map(|row| &row[column]).filter(|value| known.insert(*value));
+    let mut values: Vec<String> = new.map(String::from).collect();
     let numbers = numbers(&values);
     if let Some(numbers) = &numbers {
         let mut order: Vec<usize> = (0..values.len()).collect();

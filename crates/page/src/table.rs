@@ -4,8 +4,9 @@ use crate::data::named;
 use crate::output::MARK;
 use crate::rows::{PERCENTILES, title};
 use crate::run::Run;
+use tailcut_report::doubts::reasons;
 use tailcut_report::summary::Scheme;
-use tailcut_report::tables::plural;
+use tailcut_report::tables::{overloads, plural};
 use tailcut_report::text::{duration, rate};
 use tailcut_stats::percentile;
 use tailcut_units::HostOp;
@@ -48,6 +49,7 @@ pub fn csv(runs: &[Run], table: Table) -> String {
             for p in percentile::LEVELS {
                 head.extend(["", "_low", "_high"].map(|end| format!("p{p}{end}_ns")));
             }
+            head.push("doubts".to_string());
             row(head);
             sides(runs).for_each(|(_, run, scheme, op)| row(results(run, scheme, op)));
         }
@@ -107,12 +109,25 @@ fn results(run: &Run, scheme: &Scheme, op: HostOp) -> Vec<String> {
         cells.push(whole(interval.map(|of| of[0])));
         cells.push(whole(interval.map(|of| of[1])));
     }
+    cells.push(doubts(scheme).join("; "));
     cells
+}
+
+/// Why the results of a scheme are not to be taken as they stand.
+fn doubts(scheme: &Scheme) -> Vec<String> {
+    overloads(std::slice::from_ref(scheme)).chain(reasons(scheme, None)).collect()
 }
 
 /// The table as LaTeX for the package `booktabs`.
 pub fn latex(runs: &[Run], table: Table) -> String {
     let mut out = format!("% {MARK}: needs \\usepackage{{booktabs}}\n");
+    for (name, run, i) in named(runs) {
+        for doubt in doubts(&run.summary.schemes[i]) {
+            out.push_str(&format!("% ! {name}: {doubt}\n"));
+        }
+    }
+    let marked =
+        |name: &str, scheme: &Scheme| escaped(name) + if doubts(scheme).is_empty() { "" } else { "$^{!}$" };
     match table {
         Table::Results => {
             let columns = 5 + PERCENTILES.len();
@@ -124,7 +139,8 @@ pub fn latex(runs: &[Run], table: Table) -> String {
             ));
             for (name, _, scheme, op) in sides(runs) {
                 let side = scheme.side(op);
-                let mut cells = vec![escaped(&name), title(op), rate(side.iops), time(side.lat_ns.mean)];
+                let mut cells =
+                    vec![marked(&name, scheme), title(op), rate(side.iops), time(side.lat_ns.mean)];
                 for p in PERCENTILES {
                     let ns = side.lat_ns.percentile.get(&percentile::key(p));
                     let thin = if percentile::is_thin(p, side.total_ios) { "$^*$" } else { "" };

@@ -1,6 +1,5 @@
-//! Builds the summary of a scheme from its measurements, and one summary from several runs.
+//! Adds its measurements to the summary of a scheme, and makes one summary from several runs.
 
-use crate::counters::{DeviceCounters, SchemeFacts};
 use crate::ordered::Ordered;
 use crate::summary::{
     BlameSummary, JobSummary, Latency, LatencyCounts, OpSummary, Parts, Scheme, SeriesPoint,
@@ -12,58 +11,25 @@ use tailcut_stats::{Ci95, Failures, Gauges, Interval, JobStats, Measured, Popula
 use tailcut_units::{HostOp, Span, Status};
 
 impl Scheme {
-    /// Builds the summary of one scheme's run. `counters` is `None` when there was no device.
-    pub fn new(facts: SchemeFacts, measured: &Measured, counters: Option<&DeviceCounters>) -> Scheme {
+    /// The summary of a run: `self` holds what the program that ran the simulation knows (name, digest, times, how the
+    /// drive was aged, the counters of the drive), and the measurements are added. Values for which the drive has no
+    /// mechanism stay `None`.
+    pub fn with_measurements(mut self, measured: &Measured) -> Scheme {
         let completed: u64 = measured.sides.iter().map(|side| side.population.count()).sum();
         let requests = completed + measured.errors.total();
-        let counters = counters.cloned().unwrap_or_default();
         let runtime = measured.runtime;
-        let [read, write, trim, flush] = measured.sides.each_ref().map(|of| side(of, runtime));
-        Scheme {
-            name: facts.name,
-            digest: facts.digest,
-            runs: None,
-            runtime_ns: runtime.0,
-            wall_seconds: facts.wall_seconds,
-            cpu_seconds: facts.cpu_seconds,
-            requests_per_cpu_second: ratio(requests as f64, facts.cpu_seconds),
-            peak_rss_bytes: facts.peak_rss_bytes,
-            precondition: facts.precondition,
-            load: facts.load,
-            trims: trim.total_ios,
-            flushes: flush.total_ios,
-            read,
-            write,
-            trim,
-            flush,
-            errors: measured.errors.total(),
-            failed: failed(&measured.errors),
-            jobs: measured.jobs.iter().map(|job| JobSummary::new(job, runtime)).collect(),
-            series: series(&measured.series),
-            waf: counters.waf(),
-            waf_shifts: counters.waf().map_or(Vec::new(), |_| waf_shifts(&measured.series)),
-            waf_by_run: Vec::new(),
-            programs: counters.programs,
-            units: counters.units,
-            gc: counters.gc,
-            suspends: counters.suspends,
-            operations: counters.operations,
-            faults: counters.faults,
-            write_stall: counters.write_stall,
-            erases: counters.erases,
-            erase_pulses: counters.erase_pulses,
-            page_senses: counters.page_senses,
-            pe_cycles: counters.pe_cycles,
-            slc: counters.slc,
-            channel: counters.channel,
-            utilisation: counters.utilisation,
-            energy_mj: counters.energy_mj,
-            counters: counters.counters,
-            endurance: None,
-            targets: Vec::new(),
-            highest_rate: None,
-            config: Ordered::default(),
-        }
+        [self.read, self.write, self.trim, self.flush] =
+            measured.sides.each_ref().map(|of| side(of, runtime));
+        self.runtime_ns = runtime.0;
+        self.requests_per_cpu_second = ratio(requests as f64, self.cpu_seconds);
+        (self.trims, self.flushes) = (self.trim.total_ios, self.flush.total_ios);
+        self.errors = measured.errors.total();
+        self.failed = failed(&measured.errors);
+        self.jobs = measured.jobs.iter().map(|job| JobSummary::new(job, runtime)).collect();
+        self.series = series(&measured.series);
+        self.waf = waf(&self.programs);
+        self.waf_shifts = self.waf.map_or(Vec::new(), |_| waf_shifts(&measured.series));
+        self
     }
 
     /// Combines several runs of the same scheme with different seeds (at least one) into one
@@ -94,6 +60,13 @@ impl Scheme {
         (all.waf_shifts, all.waf_by_run) = (Vec::new(), wafs.unwrap_or_default());
         all
     }
+}
+
+/// Write amplification: all programs divided by those of class `user`. `None` when nothing was programmed for the host.
+fn waf(programs: &Ordered<u64>) -> Option<f64> {
+    let user = *programs.get("user").filter(|&&user| user > 0)?;
+    let all: u64 = programs.iter().map(|(_, n)| n).sum();
+    Some(all as f64 / user as f64)
 }
 
 impl JobSummary {

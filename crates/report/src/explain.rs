@@ -1,5 +1,6 @@
 //! The text of `tailcut explain DIR`: what the slowest requests waited for, in words.
 
+use crate::compare::side::split;
 use crate::error::ReportError;
 use crate::faults::{failed, read_only};
 use crate::slowest::{self, SlowLine};
@@ -45,9 +46,14 @@ pub fn explain(
     options: &ExplainOptions,
     stopped: &dyn Fn() -> bool,
 ) -> Result<String, ReportError> {
-    let summary = Summary::read(&dir.join("summary.json"))?;
-    let slow = slowest::read(&dir.join(slowest::FILE), stopped)?;
-    explain_run(&summary, &slow, options)
+    // As in a comparison: a summary stands for its folder, and a scheme may follow a colon.
+    let text = dir.to_string_lossy();
+    let (path, named) = split(&text);
+    let folder = if path.is_file() { path.parent().unwrap_or(&path) } else { &path };
+    let summary = Summary::read(&folder.join("summary.json"))?;
+    let slow = slowest::read(&folder.join(slowest::FILE), stopped)?;
+    let scheme = options.scheme.clone().or_else(|| named.map(String::from));
+    explain_run(&summary, &slow, &ExplainOptions { scheme, ..options.clone() })
 }
 
 /// Explains a run given its summary and its slowest requests (the slowest first).
@@ -211,13 +217,14 @@ fn one(rank: usize, r: &SlowLine) -> String {
 /// time and its share as a bar; the last line is the sum of the lines.
 fn account(causes: &[(&str, f64)], sum_name: &str) -> String {
     let rounded = round_parts(&causes.iter().map(|c| c.1).collect::<Vec<f64>>());
-    let sum: u64 = rounded.iter().sum();
+    let sum = rounded.iter().fold(0, |sum: u64, ns| sum.saturating_add(*ns));
     let mut lines: Vec<(&str, u64)> = causes.iter().map(|c| c.0).zip(rounded).collect();
     lines.sort_by_key(|&(_, ns)| std::cmp::Reverse(ns));
     let table = |bars: bool| {
         let mut grid = Grid::default();
         for &(cause, ns) in &lines {
             let bar = (BAR as f64 * ns as f64 / sum.max(1) as f64).round() as usize;
+            let bar = bar.min(BAR);
             let bar = bars.then(|| format!("{:<BAR$}", "#".repeat(bar)));
             let mut meaning = describe(cause);
             // Without bars the figures stand behind the last line of a long meaning.

@@ -142,7 +142,7 @@ impl Faults {
             lines.push(format!("{} {are} dead", counted(self.dead_planes, "plane")));
         }
         if let Some([from, to]) = self.lost.first() {
-            let first = format!("{} at {from:#x}", human_bytes(to - from));
+            let first = format!("{} at {from:#x}", human_bytes(to.saturating_sub(*from)));
             lines.push(match self.lost_ranges {
                 1 => format!("data lost: {first}"),
                 n => {

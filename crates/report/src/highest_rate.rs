@@ -58,7 +58,9 @@ impl TriedRate {
 
     fn text(&self) -> String {
         let iops = self.offered_iops.map_or(String::new(), |iops| format!(" ({} IOPS)", rate(iops)));
-        format!("{:.2} times the workload's rate{iops}", self.factor)
+        // Two decimals, or two digits of a small factor.
+        let decimals = (1.0 - self.factor.log10().floor()).clamp(2.0, 12.0) as usize;
+        format!("{:.decimals$} times the workload's rate{iops}", self.factor)
     }
 }
 
@@ -106,6 +108,7 @@ mod tests {
         assert!(both.contains("rps: 1.50 times the workload's rate (15.0k IOPS); at 1.55 times"), "{both}");
         assert!(both.ends_with("read.p99=1ms is missed\n"), "{both}");
         assert!(of(None, Some(0.5)).contains("none: at 0.50 times"));
+        assert!(of(None, Some(0.000_976_6)).contains("none: at 0.00098 times"));
         assert!(of(Some(1024.0), None).contains("1024.00 times the workload's rate (10.2M IOPS) and more"));
         assert_eq!(highest_rates(&[Scheme::default()]), "");
     }

@@ -1,12 +1,10 @@
 //! The output of a run for people and programs: the summary (JSON), tables for the terminal,
 //! the explanation of the slowest requests, HdrHistogram logs, Parquet files and timelines.
 //!
-//! Reading order: [`summary`] is the contract from which everything else is printed; [`counters`] is what a simulation
-//! passes to the report in addition to its measurements; [`folder`] writes the files of a run to disk all together or
-//! not at all.
+//! Reading order: [`summary`] is the contract from which everything else is printed; [`folder`] writes the files of a run
+//! to disk all together or not at all.
 
 pub mod compare;
-pub mod counters;
 pub mod difference;
 pub mod doubts;
 pub mod endurance;
@@ -37,7 +35,6 @@ pub mod lock;
 mod build;
 mod json;
 
-pub use counters::{DeviceCounters, SchemeFacts};
 pub use error::ReportError;
 pub use folder::OutputFolder;
 pub use ordered::Ordered;

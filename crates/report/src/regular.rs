@@ -27,6 +27,20 @@ pub fn open(path: &Path) -> io::Result<File> {
     if is.is_file() { File::open(path) } else { Err(other(is.file_type())) }
 }
 
+/// Read a regular file of at most `most` bytes, through symbolic links too.
+///
+/// # Errors
+/// There is none, it is larger, or it is no text; nothing is waited for.
+pub fn read(path: &Path, most: u64) -> io::Result<String> {
+    let file = open(path)?;
+    let size = file.metadata()?.len();
+    if size > most {
+        let text = format!("it has {size} bytes; at most {most} are read");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+    }
+    io::read_to_string(file)
+}
+
 /// Write a file completely or not at all. It replaces a regular file only.
 ///
 /// # Errors

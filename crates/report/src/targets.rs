@@ -52,7 +52,8 @@ pub enum Verdict {
     Meets,
     /// The whole interval is above the target, or too many requests failed for the others to meet it.
     Misses,
-    /// The target is inside the interval, there is no interval, or requests failed.
+    /// The target is inside the interval, there is no interval, too few requests were longer than the percentile to
+    /// bound it, or requests failed.
     Undecided,
 }
 
@@ -92,8 +93,11 @@ impl Target {
         let side = scheme.side(self.op);
         let (measured, interval) = self.measured(side);
         let limit = self.at_most.0 as f64;
+        // A percentile beyond nearly all requests is their maximum, and says little of longer runs.
+        let thin =
+            matches!(self.figure, Figure::Percentile(level) if percentile::is_thin(level, side.total_ios));
         let by_interval = match interval {
-            Some([_, high]) if high <= limit => Verdict::Meets,
+            Some([_, high]) if high <= limit && !thin => Verdict::Meets,
             Some([low, _]) if low > limit => Verdict::Misses,
             _ => Verdict::Undecided,
         };
@@ -213,6 +217,9 @@ mod tests {
         // One read of 100,000 failed: the percentile of the others is not that of all.
         assert_eq!(verdict(900_000, Some([800_000, 1_000_000]), 1), Verdict::Undecided);
         assert_eq!(verdict(900_000, Some([800_000, 1_000_000]), 200), Verdict::Misses);
+        let mut short = scheme(900_000, Some([900_000, 900_000]), 0);
+        short.read.total_ios = 1_000;
+        assert_eq!(target.judge(&short).verdict, Verdict::Undecided, "one read of 1,000 is longer");
         let judged = target.judge(&scheme(750_000, Some([700_000, 800_000]), 0));
         assert_eq!((judged.margin, judged.at_most_ns), (Some(0.25), 1_000_000));
         let mean: Target = "read.mean=12ns".parse().unwrap();

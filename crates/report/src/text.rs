@@ -109,7 +109,7 @@ pub fn round_parts(parts: &[f64]) -> Vec<u64> {
     let mut rounded: Vec<u64> = parts.iter().map(|p| p.floor() as u64).collect();
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_by(|&a, &b| parts[b].fract().total_cmp(&parts[a].fract()).then(a.cmp(&b)));
-    let left = whole.saturating_sub(rounded.iter().sum());
+    let left = whole.saturating_sub(rounded.iter().fold(0, |sum: u64, n| sum.saturating_add(*n)));
     for &i in order.iter().take(left as usize) {
         rounded[i] += 1;
     }
@@ -260,6 +260,7 @@ mod tests {
         assert_eq!(round_parts(&[0.4, 0.4, 0.4]), [1, 0, 0]);
         assert_eq!(round_parts(&[1.5, 2.25, 3.25]), [2, 2, 3]);
         assert_eq!(round_parts(&[]), [0u64; 0]);
+        assert_eq!(round_parts(&[2.0f64.powi(63); 2]), [1 << 63; 2]);
     }
 
     #[test]

@@ -125,12 +125,12 @@ pub enum ExperimentError {
         /// The operations that wait, and what they wait for.
         what: String,
     },
-    /// The drive does not take what the log says was done to the served one.
+    /// The drive does not take what the log says was done to the served one, or the workload never ends.
     #[error("scheme `{scheme}`: {what}")]
-    Intervention {
+    Impossible {
         /// The scheme.
         scheme: String,
-        /// What was done, and why it cannot be done.
+        /// What cannot be done, and why.
         what: String,
     },
     /// The drives do not fit the address space that the process may have.
@@ -522,8 +522,8 @@ pub(crate) fn broken(scheme: &str, error: MeasureError<<Workload as Source>::Err
         MeasureError::Run(RunError::Stuck { at, what }) => {
             ExperimentError::Stuck { scheme: scheme.to_string(), at, what }
         }
-        MeasureError::Run(e @ RunError::Intervention { .. }) => {
-            ExperimentError::Intervention { scheme: scheme.to_string(), what: e.to_string() }
+        MeasureError::Run(e @ (RunError::Intervention { .. } | RunError::TooLate { .. })) => {
+            ExperimentError::Impossible { scheme: scheme.to_string(), what: e.to_string() }
         }
         MeasureError::Sink(e) => ExperimentError::Sink(e),
     }

@@ -1,7 +1,7 @@
 //! The results of an experiment that has run: the summary, and the measurements behind it.
 
 use crate::timeline::Covered;
-use crate::{Experiment, MODEL_VERSION, MissedRate, Plan, Preconditioned, RunResult, summarise};
+use crate::{Experiment, MODEL_VERSION, MissedRate, Plan, Preconditioned, RunResult, SchemeSpec, summarise};
 use std::ops::Range;
 use tailcut_config::Resolved;
 use tailcut_core::device::Counters;
@@ -10,11 +10,12 @@ use tailcut_report::endurance::Endurance;
 use tailcut_report::explain::{ExplainOptions, explain_run};
 use tailcut_report::slowest::{self, SlowLine};
 use tailcut_report::summary::{ConfigValue, SCHEMA, Scheme, Workload};
+use tailcut_report::tables::overloads;
 use tailcut_report::targets::Target;
 use tailcut_report::text::rate;
 use tailcut_report::{Ordered, ReportError, Summary};
 use tailcut_stats::Measured;
-use tailcut_units::quantity::human_time;
+use tailcut_units::quantity::{human_bytes, human_time};
 use tailcut_units::{HostOp, Span};
 use tailcut_workload::trace::TraceCounts;
 
@@ -125,7 +126,7 @@ pub fn finished(
         if all.measured.is_empty() {
             all.summary.workload = workload(experiment, plan, first);
             all.trace = first.trace.clone();
-            all.warnings.extend(said_of_trace(experiment, first));
+            all.warnings.extend(said_of_trace(experiment, plan, first));
             let ramps = experiment.workload.log().is_none() && first.outcome.measured_from.0 > 0;
             if ramps && first.outcome.measured.runtime.0 == 0 {
                 all.warnings.push("the run ended before its warm-up: nothing was measured".to_string());
@@ -137,7 +138,7 @@ pub fn finished(
         let lost = first.outcome.faults.as_ref().map_or(Vec::new(), |faults| faults.lost.clone());
         all.lost.push((spec.name.clone(), lost));
         all.timelines.extend(first.timeline.map(|t| (spec.name.clone(), t)));
-        all.warnings.extend(said_of_runs(&spec.name, &runs));
+        all.warnings.extend(said_of_runs(spec, &runs));
         let each: Vec<Scheme> = runs.iter().map(|r| summarise(&spec.name, r)).collect();
         let measured: Vec<Measured> = runs.into_iter().map(|r| r.outcome.measured).collect();
         let mut scheme = Scheme::over_runs(&each, &measured.iter().collect::<Vec<_>>());
@@ -153,19 +154,43 @@ pub fn finished(
         return Err(Unfinished::Interrupted);
     }
     all.warnings.extend(doubts(&all.summary.schemes).into_iter().map(|doubt| doubt.text));
-    all.summary.warnings = plan.warnings.iter().chain(&all.warnings).cloned().collect();
+    // The tables show a drive that does not keep up.
+    let behind = overloads(&all.summary.schemes);
+    all.summary.warnings = plan.warnings.iter().chain(&all.warnings).cloned().chain(behind).collect();
     Ok(all)
 }
 
-/// The warnings of a trace that was not measured before the run, which would have given them.
-pub(crate) fn said_of_trace(experiment: &Experiment, first: &RunResult) -> Vec<String> {
-    let unmeasured = experiment.workload.trace().is_some_and(|t| t.info.is_none());
-    first.trace.iter().filter(|_| unmeasured).flat_map(|t| t.warnings.clone()).collect()
+/// The warnings about a trace: those of one that was not measured before the run, which would have given them, and that
+/// the drive is too small for it.
+pub(crate) fn said_of_trace(experiment: &Experiment, plan: &Plan, first: &RunResult) -> Vec<String> {
+    let info = experiment.workload.trace().and_then(|t| t.info.as_ref());
+    let Some(counts) = &first.trace else { return Vec::new() };
+    let mut all = if info.is_none() { counts.warnings.clone() } else { Vec::new() };
+    if let (Some(info), Some(here)) = (info, plan.drive_footprint)
+        && (here as f64) < SHRUNK * info.footprint_bytes as f64
+        && counts.folded > 0
+    {
+        all.push(format!(
+            "the trace touches {} and the drive gives it {}: requests beyond that are folded onto the addresses of \
+             others, so that less data is hit more often; take a larger drive",
+            human_bytes(info.footprint_bytes),
+            human_bytes(here)
+        ));
+    }
+    all
 }
 
 /// The warnings about the runs of a scheme, with its name.
-pub(crate) fn said_of_runs(scheme: &str, runs: &[RunResult]) -> Vec<String> {
+pub(crate) fn said_of_runs(spec: &SchemeSpec, runs: &[RunResult]) -> Vec<String> {
+    let scheme = &spec.name;
     let mut all: Vec<String> = Vec::new();
+    if let Some(first) = runs.first() {
+        let end = first.outcome.measured_from + first.outcome.measured.runtime;
+        let late = spec.config.fault.iter().filter(|fault| fault.at.is_some_and(|at| at.0 > end.0));
+        all.extend(late.map(|fault| {
+            format!("{scheme}: fault {fault} did not happen: the run ended at {}", human_time(Span(end.0)))
+        }));
+    }
     for warning in runs.iter().flat_map(|r| &r.past.warnings) {
         let text = format!("{scheme}: {warning}");
         if !all.contains(&text) {
@@ -176,6 +201,10 @@ pub(crate) fn said_of_runs(scheme: &str, runs: &[RunResult]) -> Vec<String> {
     all.extend(runs.first().iter().flat_map(|first| missed_rates(scheme, &first.outcome.missed_rates)));
     all
 }
+
+/// The share of a trace's footprint below which the drive is too small for it. Rounding to mapping units alone changes it
+/// by less.
+const SHRUNK: f64 = 0.95;
 
 /// The length of a stall from which writes count as starving: hosts give up after
 /// seconds.

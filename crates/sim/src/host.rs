@@ -24,6 +24,12 @@ pub enum RunError<E: std::error::Error> {
         /// The operations that wait, and what they wait for.
         what: String,
     },
+    /// A request is later than any time that a run may reach.
+    #[error("job `{job}`: its next request is after 146 years, the longest run")]
+    TooLate {
+        /// The job.
+        job: String,
+    },
     /// The drive does not take what is done to it.
     #[error("`{text}` at {at}: {source}")]
     Intervention {
@@ -279,6 +285,9 @@ impl<S: Source> Host<S> {
                 let pass = if !self.queue.is_empty() && device.has_place() { due } else { pass };
                 self.let_pass(device, pass, finished)?;
             } else if at != u64::MAX {
+                if at > SimTime::LATEST.0 {
+                    return Err(RunError::TooLate { job: self.jobs[job].info.name.clone() });
+                }
                 if at > until.0 {
                     return Ok(false);
                 }
@@ -507,7 +516,7 @@ impl<S: Source> Host<S> {
             0 => SimTime::ZERO,
             // The whole job pauses: nothing is outstanding meanwhile.
             _ if j.outstanding > 0 => return None,
-            _ => j.freed + next.think,
+            _ => SimTime(j.freed.0.saturating_add(next.think.0)),
         };
         let at = next.earliest.max(paused).max(self.now);
         if j.info.runtime.is_some_and(|end| at.0 >= end.0.saturating_add(j.shift)) {
@@ -515,7 +524,8 @@ impl<S: Source> Host<S> {
             self.end(job);
             return None;
         }
-        Some(at.0)
+        // A timer holds no later time.
+        Some(at.0.min(SimTime::LATEST.0 + 1))
     }
 
     /// Called when a job has issued its last request.

@@ -83,9 +83,9 @@ pub fn point(
         }
         let runs: Vec<RunResult> = runs.into_iter().flatten().collect();
         if let (true, Some(first)) = (point.schemes.is_empty(), runs.first()) {
-            point.warnings.extend(said_of_trace(experiment, first));
+            point.warnings.extend(said_of_trace(experiment, plan, first));
         }
-        point.warnings.extend(said_of_runs(&spec.name, &runs));
+        point.warnings.extend(said_of_runs(spec, &runs));
         let each: Vec<Scheme> = runs.iter().map(|run| summarise(&spec.name, run)).collect();
         let measured: Vec<Measured> = runs.into_iter().map(|run| run.outcome.measured).collect();
         point.schemes.push(Scheme::over_runs(&each, &measured.iter().collect::<Vec<_>>()));

@@ -7,6 +7,7 @@ use crate::measure::RunOutcome;
 use tailcut_core::device::{ChannelTime, GroupTime};
 use tailcut_core::figures::{Counters, FaultReport};
 use tailcut_core::flash::SenseTotals;
+use tailcut_report::Ordered;
 use tailcut_report::erases::ErasePulses;
 use tailcut_report::faults::{FaultBlocks, Faults, MOST_LOST};
 use tailcut_report::senses::PageSenses;
@@ -14,13 +15,12 @@ use tailcut_report::summary::{
     Channel, Gc, GcGroup, Load, Operations, PeCycles, Precondition, Scheme, SlcUse, Suspends, Use,
     Utilisation, WriteStall,
 };
-use tailcut_report::{DeviceCounters, Ordered, SchemeFacts};
 use tailcut_units::{HostOp, Occupant, Status};
 
 /// The summary's figures of a run of the scheme called `name`.
 pub fn summarise(name: &str, run: &RunResult) -> Scheme {
     let o = &run.outcome;
-    let facts = SchemeFacts {
+    let scheme = Scheme {
         name: name.to_string(),
         digest: o.digest.to_string(),
         wall_seconds: o.wall_seconds,
@@ -35,8 +35,9 @@ pub fn summarise(name: &str, run: &RunResult) -> Scheme {
             analytic_start: run.past.report.as_ref().is_some_and(|r| r.analytic),
         }),
         load: o.offered.as_ref().map(load),
+        ..counters(o)
     };
-    Scheme::new(facts, &o.measured, Some(&counters(o)))
+    scheme.with_measurements(&o.measured)
 }
 
 fn load(o: &Offered) -> Load {
@@ -51,8 +52,8 @@ fn load(o: &Offered) -> Load {
     }
 }
 
-/// The device's counters in the form of the report.
-fn counters(o: &RunOutcome) -> DeviceCounters {
+/// A summary with the counters of the drive.
+fn counters(o: &RunOutcome) -> Scheme {
     let c = &o.counters;
     let (mean, max) = o.wear;
     let of_reads = |n: u64| (c.reads > 0).then(|| n as f64 / c.reads as f64);
@@ -74,7 +75,7 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
         ("trimmed", c.trimmed),
     ];
     let with_parity = |n: u64| o.has_parity.then_some(n);
-    DeviceCounters {
+    Scheme {
         programs: programs.map(|(class, n)| (class.to_string(), n)).collect(),
         counters: counted(c.all()),
         units: counted(units),
@@ -127,6 +128,7 @@ fn counters(o: &RunOutcome) -> DeviceCounters {
         energy_mj: Some(o.energy_mj.0),
         channel: channel(&o.channel, o.has_errors),
         utilisation: utilisation(o),
+        ..Scheme::default()
     }
 }
 

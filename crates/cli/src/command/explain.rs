@@ -7,10 +7,6 @@ use tailcut_report::explain::{ExplainOptions, explain as explain_folder};
 
 /// Print the causes of the waits of the slowest requests of a run.
 pub fn explain(args: &ExplainArgs) -> Result<(), CliError> {
-    if !(0.0..100.0).contains(&args.above) {
-        let text = format!("--above {}: a percentile from 0 to below 100", args.above);
-        return Err(CliError::Input(text));
-    }
     let options = ExplainOptions {
         above: args.above,
         top: args.top,

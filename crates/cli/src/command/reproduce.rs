@@ -8,13 +8,16 @@ use crate::terminal::{Terminal, catch_interrupts, interrupt, print};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use tailcut_report::regular::{regular, replace};
+use tailcut_report::regular::{read, regular, replace};
 use tailcut_report::summary::Scheme;
 use tailcut_reproduce::rating::Rating;
 use tailcut_reproduce::{
     Experiment, Options, Outcome, Results, Tally, list, markdown, reproduce as run_one, summary, text,
 };
 use tailcut_sim::{Cache, MODEL_VERSION, Snapshots};
+
+/// The longest page of a report that is read, bytes.
+const PAGE_MAX: u64 = 16 << 20;
 
 /// List the experiments, or run the chosen ones and show their results.
 pub fn reproduce(args: &ReproduceArgs) -> Result<(), CliError> {
@@ -136,7 +139,7 @@ impl<'a> Report<'a> {
         for e in experiments {
             let page = report.page(&e.id);
             let is = regular(&page).map_err(|e| cannot_write(&page, &e))?;
-            if is && std::fs::read_to_string(&page).is_ok_and(|text| markdown::id(&text) != Some(&e.id)) {
+            if is && read(&page, PAGE_MAX).is_ok_and(|text| markdown::id(&text) != Some(&e.id)) {
                 return Err(lost(&page));
             }
         }
@@ -159,7 +162,7 @@ impl<'a> Report<'a> {
                 continue;
             }
             let cannot = |e| CliError::Input(format!("cannot read {}: {e}", path.display()));
-            let text = std::fs::read_to_string(&path).map_err(cannot)?;
+            let text = read(&path, PAGE_MAX).map_err(cannot)?;
             let id = markdown::id(&text).filter(|id| self.page(id) == path).map(String::from);
             pages.extend(id.map(|id| (id, text)));
         }

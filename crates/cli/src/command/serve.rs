@@ -296,6 +296,12 @@ fn served_text(server: &Server, monitor: &Monitor, args: &ServeArgs) -> String {
         text += &format!("{what} at {}\n", human_time(Span(at.0)));
     }
     text += &faults::read_only(&schemes);
+    if let Some(units) = schemes[0].counters.get("unmapped_reads") {
+        text += &format!(
+            "{} units read that were never written (answered without flash); --aged fills a new drive\n",
+            grouped(*units)
+        );
+    }
     text + &format!(
         "\n{}\n{}{}",
         tables::comparison(&schemes),

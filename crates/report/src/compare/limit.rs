@@ -47,7 +47,7 @@ impl fmt::Display for Limit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kept {
-    /// The whole interval is within the limit.
+    /// The whole interval is within the limit, or both runs have the same requests with the same results.
     Within,
     /// The whole interval is beyond the limit, or more requests failed than the percentile leaves out.
     Beyond,
@@ -88,6 +88,10 @@ impl Limit {
         let ci95 = of.as_ref().and_then(|d| d.ci95);
         // How much worse it is.
         let worse = ci95.map(|[low, high]| if self.quantity.is_rate() { [-high, -low] } else { [low, high] });
+        let same = a.scheme().digest == b.scheme().digest && !a.scheme().digest.is_empty();
+        if same && of.as_ref().is_some_and(|d| d.difference == Some(0.0)) {
+            return LimitResult { limit: self.to_string(), difference: Some(0.0), ci95, kept: Kept::Within };
+        }
         let by_interval = match worse {
             Some([_, most]) if most <= self.at_most => Kept::Within,
             Some([least, _]) if least > self.at_most => Kept::Beyond,

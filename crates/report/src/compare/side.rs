@@ -45,7 +45,7 @@ impl Side {
 }
 
 /// The path, and the scheme after a colon. A path that exists as a whole has none.
-fn split(text: &str) -> (PathBuf, Option<&str>) {
+pub(crate) fn split(text: &str) -> (PathBuf, Option<&str>) {
     if Path::new(text).exists() {
         return (PathBuf::from(text), None);
     }

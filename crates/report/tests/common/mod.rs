@@ -8,7 +8,7 @@ use tailcut_report::summary::{
     Channel, Gc, GcGroup, Load, Operations, PeCycles, Precondition, SCHEMA, Scheme, SlcUse, Suspends, Use,
     Utilisation, Workload,
 };
-use tailcut_report::{DeviceCounters, Ordered, SchemeFacts, Summary};
+use tailcut_report::{Ordered, Summary};
 use tailcut_stats::{Digest, Gauges, Measured, Recorder, RecorderOptions, Sample};
 use tailcut_units::{Cause, HostOp, Ledger, Occupant, ReadOnlyReason, SimTime, Span, Status, Stream};
 
@@ -88,7 +88,7 @@ fn gauges(index: u64) -> Gauges {
 
 pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
     let (measured, digest) = play(requests, seed, |_| ());
-    let facts = SchemeFacts {
+    let summary = Scheme {
         name: name.to_string(),
         digest,
         wall_seconds: 1.5,
@@ -111,8 +111,7 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
             longest_backlog_since_ns: 1_000_000,
             keeps_up: false,
         }),
-    };
-    let counters = DeviceCounters {
+
         units: Ordered(vec![("trimmed".into(), 3)]),
         counters: Ordered(vec![("programs_user".into(), 1_000), ("trimmed".into(), 3)]),
         programs: Ordered(vec![("user".into(), 1_000), ("gc".into(), 500), ("pad".into(), 10)]),
@@ -167,7 +166,6 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
             channels: Use { mean: 0.5, busiest: 0.5 },
             host_link: Use { mean: 0.0625, busiest: 0.125 },
         }),
-        energy_mj: None,
         faults: (name == "t-es").then(|| Faults {
             read_failures: 7,
             media_errors: 2,
@@ -182,9 +180,9 @@ pub fn scheme(name: &str, requests: u64, seed: u64) -> (Scheme, Measured) {
             lost: vec![[0, 8_192]],
             ..Faults::default()
         }),
-        write_stall: None,
+        ..Scheme::default()
     };
-    (Scheme::new(facts, &measured, Some(&counters)), measured)
+    (summary.with_measurements(&measured), measured)
 }
 
 pub fn summary(schemes: Vec<Scheme>) -> Summary {

@@ -142,14 +142,8 @@ impl Design {
     /// # Errors
     /// It cannot be read, is no design, or one that cannot be run.
     pub fn read(path: &Path) -> Result<Design, SweepError> {
-        let size = std::fs::metadata(path).map_err(SweepError::io(path))?.len();
         let wrong = |why: String| SweepError::Design(format!("{}: {why}", path.display()));
-        if size > FILE_MAX {
-            return Err(wrong(format!("the file has {size} bytes; a sweep has at most {FILE_MAX}")));
-        }
-        let text = tailcut_report::regular::open(path)
-            .and_then(std::io::read_to_string)
-            .map_err(|e| wrong(e.to_string()))?;
+        let text = tailcut_report::regular::read(path, FILE_MAX).map_err(|e| wrong(e.to_string()))?;
         let file: File = toml::from_str(&text).map_err(|e| wrong(e.to_string().trim_end().to_string()))?;
         file.design().and_then(|design| design.checked()).map_err(wrong)
     }

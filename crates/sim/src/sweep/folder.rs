@@ -10,13 +10,15 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tailcut_report::lock::{Lock, LockError};
-use tailcut_report::regular::replace;
+use tailcut_report::regular::{read, replace};
 use tailcut_report::rows::Rows;
 use tailcut_report::summary::Scheme;
 use tailcut_units::HostOp;
 
 /// The file of the design.
 pub const DESIGN: &str = "sweep.json";
+/// The largest file that is read, bytes.
+const FILE_MAX: u64 = 16 << 20;
 /// The results.
 pub const PARQUET: &str = "results.parquet";
 /// The results as text.
@@ -84,7 +86,7 @@ impl Folder {
             LockError::Io(source) => SweepError::Io { path: folder.clone(), source },
         })?;
         if known {
-            let text = fs::read_to_string(&file).map_err(SweepError::io(&file))?;
+            let text = read(&file, FILE_MAX).map_err(SweepError::io(&file))?;
             let held: Design = serde_json::from_str(&text).map_err(|e| SweepError::Another {
                 folder: folder.clone(),
                 what: format!("{DESIGN}: {e}"),
@@ -108,7 +110,7 @@ impl Folder {
 
     /// The finished point of a key. What cannot be read is not finished.
     pub fn read(&self, key: &str) -> Option<Finished> {
-        let text = fs::read_to_string(self.file(key)).ok()?;
+        let text = read(&self.file(key), FILE_MAX).ok()?;
         let point: Finished = serde_json::from_str(&text).ok()?;
         (point.key == key).then_some(point)
     }

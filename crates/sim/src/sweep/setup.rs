@@ -123,6 +123,11 @@ impl Workloads {
                 replayed(&mut replay, option, value)?;
             }
             let spec = WorkloadSpec::parse(text, preset, &replay).map_err(|e| e.to_string())?;
+            if spec.log().is_some() {
+                return Err(format!(
+                    "{text} is the log of a served drive, which `tailcut run --replay` replays"
+                ));
+            }
             return Ok(Shared { spec, identity: format!("{} {options:?}", content(path)?) });
         }
         let mut job = preset(text).unwrap_or_else(|| text.to_string());

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tailcut_core::device::Usage;
 use tailcut_live::store::folder::Stored;
 use tailcut_live::{Event, Server};
+use tailcut_report::Summary;
 use tailcut_report::summary::{Gc, SCHEMA, Scheme, Workload};
-use tailcut_report::{DeviceCounters, SchemeFacts, Summary};
 use tailcut_sim::MODEL_VERSION;
 use tailcut_sim::measure::gauges;
 use tailcut_sim::summarise::{counted, faults};
@@ -136,16 +136,13 @@ impl Monitor {
         };
         let end = drive.now().max(SimTime(1));
         let measured = recorder.finish(end, |_| {});
-        let facts = SchemeFacts {
+        let scheme = Scheme {
             name: args.scheme.clone(),
             digest: format!("{digest:016x}"),
             wall_seconds: server.seconds(),
-            cpu_seconds: 0.0,
-            peak_rss_bytes: None,
-            precondition: None,
-            load: None,
+            ..counters(drive, &measured)
         };
-        let scheme = Scheme::new(facts, &measured, Some(&counters(drive, &measured)));
+        let scheme = scheme.with_measurements(&measured);
         let of = |op: HostOp| scheme.side(op).total_ios;
         let (reads, writes) = (of(HostOp::Read), of(HostOp::Write));
         let workload = Workload {
@@ -169,19 +166,19 @@ impl Monitor {
     }
 }
 
-/// The counters of the drive for the summary.
-fn counters(drive: &Stored, measured: &Measured) -> DeviceCounters {
+/// A summary with the counters of the drive.
+fn counters(drive: &Stored, measured: &Measured) -> Scheme {
     let c = drive.counters();
     let own = |(class, n): (&str, u64)| (n > 0 || class == "user").then(|| (class.to_string(), n));
     let blocks = u64::from(drive.dimensions().blocks_per_extent);
     let media_errors = measured.errors.of(HostOp::Read, Status::MediaError);
-    DeviceCounters {
+    Scheme {
         programs: c.programs_by_class().into_iter().filter_map(own).collect(),
         counters: counted(c.all()),
         gc: Some(Gc { collections: c.collections, ..Gc::default() }),
         erases: Some(c.erases * blocks - c.blocks_spared),
         energy_mj: Some(drive.energy_mj().0),
         faults: drive.fault_report().map(|state| faults(c, media_errors, &state)),
-        ..DeviceCounters::default()
+        ..Scheme::default()
     }
 }
