@@ -300,7 +300,7 @@ pub enum Volumes {
 
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// Folder of a run (`tailcut run --out`)
+    /// Folder of a run (`tailcut run --out`), or its summary; `:SCHEME` behind it names one scheme
     pub dir: PathBuf,
     /// Requests above this percentile
     #[arg(long, default_value = "99.99", value_parser = percentile)]

@@ -35,7 +35,7 @@ pub fn workload(texts: &[String], replay: &TraceReplay) -> Result<WorkloadSpec, 
 }
 
 /// Why the log of a served drive is no workload: its past is part of it.
-fn of_a_log(name: &str) -> String {
+pub fn of_a_log(name: &str) -> String {
     format!(
         "{name} is the log of a served drive: `tailcut run --replay {name}` replays it, with --set on a changed drive"
     )

@@ -123,7 +123,9 @@ pub fn latex(runs: &[Run], table: Table) -> String {
     let mut out = format!("% {MARK}: needs \\usepackage{{booktabs}}\n");
     for (name, run, i) in named(runs) {
         for doubt in doubts(&run.summary.schemes[i]) {
-            out.push_str(&format!("% ! {name}: {doubt}\n"));
+            // A comment ends with its line.
+            let line = format!("{name}: {doubt}").replace(char::is_control, " ");
+            out.push_str(&format!("% ! {line}\n"));
         }
     }
     let marked =

@@ -48,11 +48,11 @@ pub fn explain(
 ) -> Result<String, ReportError> {
     // As in a comparison: a summary stands for its folder, and a scheme may follow a colon.
     let text = dir.to_string_lossy();
-    let (path, named) = split(&text);
+    let (path, named) = if dir.exists() { (dir.to_path_buf(), None) } else { split(&text) };
     let folder = if path.is_file() { path.parent().unwrap_or(&path) } else { &path };
     let summary = Summary::read(&folder.join("summary.json"))?;
     let slow = slowest::read(&folder.join(slowest::FILE), stopped)?;
-    let scheme = options.scheme.clone().or_else(|| named.map(String::from));
+    let scheme = named.map(String::from).or_else(|| options.scheme.clone());
     explain_run(&summary, &slow, &ExplainOptions { scheme, ..options.clone() })
 }
 

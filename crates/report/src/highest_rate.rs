@@ -40,7 +40,9 @@ impl TriedRate {
             return TriedRate { factor, offered_iops, verdict: Verdict::Misses, because };
         }
         let first = |verdict| scheme.targets.iter().find(|t| t.verdict == verdict);
-        let worst = first(Verdict::Misses).or_else(|| first(Verdict::Undecided));
+        // A percentile of few requests does not end the search: another rate has as few.
+        let undecided = scheme.targets.iter().find(|t| t.verdict == Verdict::Undecided && !t.is_below());
+        let worst = first(Verdict::Misses).or(undecided);
         let said = |verdict: Verdict| if verdict == Verdict::Misses { "missed" } else { "undecided" };
         TriedRate {
             factor,

@@ -87,6 +87,13 @@ pub struct TargetResult {
     pub verdict: Verdict,
 }
 
+impl TargetResult {
+    /// Whether the whole interval is at most the target.
+    pub(crate) fn is_below(&self) -> bool {
+        self.ci95_ns.is_some_and(|[_, high]| high <= self.at_most_ns as f64)
+    }
+}
+
 impl Target {
     /// Judges a scheme.
     pub fn judge(&self, scheme: &Scheme) -> TargetResult {
@@ -94,8 +101,8 @@ impl Target {
         let (measured, interval) = self.measured(side);
         let limit = self.at_most.0 as f64;
         // A percentile beyond nearly all requests is their maximum, and says little of longer runs.
-        let thin =
-            matches!(self.figure, Figure::Percentile(level) if percentile::is_thin(level, side.total_ios));
+        let requests = side.total_ios.saturating_mul(scheme.runs.unwrap_or(1).into());
+        let thin = matches!(self.figure, Figure::Percentile(level) if percentile::is_thin(level, requests));
         let by_interval = match interval {
             Some([_, high]) if high <= limit && !thin => Verdict::Meets,
             Some([low, _]) if low > limit => Verdict::Misses,

@@ -476,15 +476,15 @@ impl LogReader {
         if at < self.last {
             return damaged(format!("time falls from {} to {}", self.last, at));
         }
-        if at > SimTime::LATEST {
-            return damaged(format!("it is at {at}; the latest time is {}", SimTime::LATEST));
-        }
         if r[28] == END {
             self.end = Some(LogEnd { at, digest: word(8), completions: word(16) });
             return match self.file.read(&mut [0]) {
                 Ok(0) => Ok(None),
                 _ => damaged("bytes follow the end".to_string()),
             };
+        }
+        if at > SimTime::LATEST {
+            return damaged(format!("it is at {at}; the latest time is {}", SimTime::LATEST));
         }
         let Some(&op) = HostOp::ALL.get(usize::from(r[28])) else {
             return damaged(format!("operation {}; allowed are 0 to 3, 254 and 255", r[28]));

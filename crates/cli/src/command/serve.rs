@@ -111,6 +111,11 @@ pub fn serve(args: &ServeArgs) -> Result<(), CliError> {
         }
     });
     ran.map_err(|e| CliError::Failed(format!("the server stops: {e}")))?;
+    if server.has_reached_the_end() {
+        terminal.warn(
+            "the drive has run for 146 years of its own time, the longest run: it is not served any more",
+        );
+    }
     drop(mounted);
     folders.iter().for_each(|address| unmount_for_good(address));
     let at = server.engine_mut().stop()?;
@@ -298,7 +303,7 @@ fn served_text(server: &Server, monitor: &Monitor, args: &ServeArgs) -> String {
     text += &faults::read_only(&schemes);
     if let Some(units) = schemes[0].counters.get("unmapped_reads") {
         text += &format!(
-            "{} units read that were never written (answered without flash); --aged fills a new drive\n",
+            "{} units read that were never written, or were trimmed (answered without flash); --aged fills a new drive\n",
             grouped(*units)
         );
     }

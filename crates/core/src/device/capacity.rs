@@ -195,7 +195,7 @@ pub(super) fn check_room(
     let short = (0..layout.lanes).any(|lane| u64::from(shares[lane as usize]) >= room(lane));
     let extent = u64::from(layout.units_per_extent) * layout.unit_bytes;
     let usable: u64 = sizes.iter().map(|size| size.units * layout.unit_bytes).sum();
-    let reserved = u64::from(layout.lanes) * u64::from(kept) * extent;
+    let reserved = (u64::from(layout.lanes) * u64::from(kept)).saturating_mul(extent);
     if short {
         let least = (0..layout.lanes).map(room).min().unwrap_or(0);
         let most = least * u64::from(layout.lanes) * layout.unit_bytes;

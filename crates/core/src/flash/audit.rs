@@ -185,7 +185,8 @@ impl<O: Observer> Flash<O> {
         if holder == NONE {
             Vec::new()
         } else {
-            super::join::joined(&self.state.ops, holder).skip(1).collect()
+            // Damaged links may be a ring.
+            super::join::joined(&self.state.ops, holder).take(self.state.ops.used() + 1).skip(1).collect()
         }
     }
 

@@ -401,8 +401,8 @@ impl Map {
         Lpn(0).run(units).filter(|&lpn| self.lookup(lpn) != Mapping::Unmapped).count() as u32
     }
 
-    /// Whether all entries of a restored map point inside the drive. The drive is idle, so no entry
-    /// names a buffer slot.
+    /// Whether all entries of a restored map point inside the drive, or to one of `slots` places of the buffer. An idle
+    /// drive has none.
     pub fn is_sane(&self, host_units: u32, slots: u32) -> bool {
         let logical = self.forward.len() as u32;
         within(&self.forward, self.last + slots, TRIMMED)

@@ -191,6 +191,9 @@ impl FileStore {
         debug_assert_ne!(self.mode, Mode::ReadOnly, "a store that is only read is never committed");
         let number = self.number + 1;
         let bytes = self.turn.encode(number, &Note { memory_sum: self.memory_sum.get(), ..*note });
+        if bytes.len() as u64 > turn::TURN_MAX {
+            return Err(io::Error::other("too much has changed since the last commit"));
+        }
         self.files.turns[(number % 2) as usize].write_all_at(&bytes, 0)?;
         self.number = number;
         self.mode = Mode::Open;

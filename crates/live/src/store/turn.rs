@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: &[u8; 8] = b"TCUTTURN";
 /// The longest turn, bytes.
-const TURN_MAX: u64 = 1 << 32;
+pub const TURN_MAX: u64 = 1 << 32;
 /// The largest number of a turn and of a generation.
 const NUMBER_MAX: u64 = 1 << 62;
 /// Bytes before the body.

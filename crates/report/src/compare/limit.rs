@@ -88,7 +88,9 @@ impl Limit {
         let ci95 = of.as_ref().and_then(|d| d.ci95);
         // How much worse it is.
         let worse = ci95.map(|[low, high]| if self.quantity.is_rate() { [-high, -low] } else { [low, high] });
-        let same = a.scheme().digest == b.scheme().digest && !a.scheme().digest.is_empty();
+        // The digest is that of the first run.
+        let one = a.scheme().runs.is_none() && b.scheme().runs.is_none();
+        let same = one && a.scheme().digest == b.scheme().digest && !a.scheme().digest.is_empty();
         if same && of.as_ref().is_some_and(|d| d.difference == Some(0.0)) {
             return LimitResult { limit: self.to_string(), difference: Some(0.0), ci95, kept: Kept::Within };
         }

@@ -34,7 +34,7 @@ impl Kind {
     pub const RATE: Kind = Kind {
         name: "a rate",
         example: "1.2GB/s",
-        units: "B/s, KB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s, TiB/s; or inf",
+        units: "B/s, KB/s, MB/s, GB/s, TB/s, PB/s, KiB/s, MiB/s, GiB/s, TiB/s, PiB/s; or inf",
         finest: "byte a second",
     };
     /// Electrical power.

@@ -4,7 +4,7 @@ use super::{config_of, show};
 use crate::args::LifetimeArgs;
 use crate::error::CliError;
 use crate::progress::Progress;
-use crate::run::{threads, workload};
+use crate::run::{of_a_log, threads, workload};
 use crate::terminal::{Terminal, catch_interrupts, interrupted, print, print_json};
 use serde::Serialize;
 use tailcut_core::policy::wear::WearConfig;
@@ -69,6 +69,9 @@ pub fn run(args: &LifetimeArgs, text: &str) -> Result<(), CliError> {
         schemes.push(SchemeSpec { name: name.to_string(), config });
     }
     let workload = workload(&[text.to_string()], &TraceReplay::default())?;
+    if workload.log().is_some() {
+        return Err(CliError::Input(of_a_log(text)));
+    }
     let experiment = Experiment {
         schemes,
         workload: &workload,

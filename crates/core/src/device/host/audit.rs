@@ -1,4 +1,4 @@
-//! The audit of the host's commands, for tests.
+//! The audit of the host's commands.
 
 use crate::containers::NONE;
 use crate::device::drive::Device;

@@ -1,4 +1,4 @@
-//! The audit of the slots of the write buffer and of the write units, for tests.
+//! The audit of the slots of the write buffer and of the write units.
 
 use crate::containers::NONE;
 use crate::device::faults::state::FaultState;

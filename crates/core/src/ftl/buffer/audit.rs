@@ -1,4 +1,4 @@
-//! The invariants of the write buffer, checked on demand, for tests.
+//! The invariants of the write buffer, checked on demand.
 
 use super::{Buffer, DirtyList, Slot};
 use crate::address::Ppa;

@@ -1,4 +1,4 @@
-//! The invariants of extents, checked on demand, for tests.
+//! The invariants of extents, checked on demand.
 
 use super::{CLOSED_TO_COLLECTION, Extents};
 use crate::address::Extent;
