@@ -168,6 +168,10 @@ each = [
     { label = "mean", scheme = "baseline", measure = "read.mean", published = 3, band.relative = 5 },
     { label = "tail", scheme = "baseline", measure = "read.p99", published = 4, band.relative = 6 },
 ]
+
+[defaults]
+source = "s"
+trust = "stated"
 "#;
 
     #[test]
